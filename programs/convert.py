@@ -38,15 +38,7 @@ from aisr.programs.retrieval import Document, bm25, order, passages_of
 from aisr.programs.text import pieces, sentences, words
 from aisr.programs.text_index import TextIndex
 
-Row = dict[str, Any]  # a record as JSON
-
-
-def print_left_out(lacking: Sequence[tuple[str, str]]) -> None:
-    """Print which claims have no record, each an id with the reason."""
-    for complaint in merge_repeats(lacking):
-        print(f"  {complaint}")
-    if lacking:
-        print(f"{len(lacking)} claims are left out: {', '.join(claim for claim, _ in lacking)}")
+Entries = Iterator[tuple[str, dict[str, Any] | str]]  # the id of a claim; its record, or why it has none
 
 
 def write_records(
@@ -66,17 +58,30 @@ def write_records(
     if needed is None:
         raise UserError(f"{option} is missing; {task} needs it")
     if task == "averitec":
-        records = averitec_records(claims, needed)
+        entries = averitec_records(claims, needed)
+        expected = f"{documents}: no file of pages; expected that of each claim by its number: 0.json, 1.json, …"
     elif task == "context24-text":
-        records = text_records(claims, needed)
+        entries = text_records(claims, needed)
+        expected = f"{papers}: no text of any claim's paper; expected a JSON object with texts by `citekey`"
     else:
-        records = figure_records(claims, needed, captions, figures)
+        entries = figure_records(claims, needed, captions, figures)
+        expected = f"{claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims"
     count = 0
+    left_out: list[tuple[str, str]] = []  # a claim and the reason
     with replacing(out) as new:
         lines = jsonlines.Writer(new)
-        for record in records:
-            lines.write(record)
+        for claim, entry in entries:
+            if isinstance(entry, str):
+                left_out.append((claim, entry))
+                continue
+            lines.write(entry)
             count += 1
+        if not count:
+            raise UserError(expected)
+    for complaint in merge_repeats(left_out):
+        print(f"  {complaint}")
+    if left_out:
+        print(f"{len(left_out)} claims are left out: {', '.join(claim for claim, _ in left_out)}")
     return count
 
 
@@ -93,34 +98,26 @@ class AveritecClaim(BaseModel):
     claim_id: int | None = None
 
 
-def averitec_records(claims: Path, documents: Path) -> Iterator[Row]:
-    """Yield each claim with its place in the list as `claim_id`, and excerpts of its pages. A claim without a file of
-    pages is left out, and listed. Raises UserError where none has one."""
-    lacking, total = [], 0
+def averitec_records(claims: Path, documents: Path) -> Entries:
+    """Yield each claim with its place in the list as `claim_id`, and excerpts of its pages."""
     for place, claim in enumerate(read_list(claims, AveritecClaim)):
-        total += 1
         number = place if claim.claim_id is None else claim.claim_id
         file = documents / f"{number}.json"
         if not file.is_file():
-            lacking.append((str(number), f"no {file.name!r} in {documents}, which should hold the pages of the claim"))
+            yield str(number), f"no {file.name!r} in {documents}, which should hold the pages of the claim"
             continue
-        best = excerpts(claim.claim, pages(file))
-        yield {**claim.model_dump(), "claim_id": number, "documents": [page.model_dump() for page in best]}
-    if len(lacking) == total:
-        raise UserError(f"{documents}: no file of pages; expected that of each claim by its number: 0.json, 1.json, …")
-    print_left_out(lacking)
+        best = [page.model_dump() for page in excerpts(claim.claim, pages(file))]
+        yield str(number), {**claim.model_dump(), "claim_id": number, "documents": best}
 
 
 def pages(file: Path) -> Iterator[Document]:
     """Yield the pages of a claim's file, a JSON object a line. Raises UserError, naming the line, for anything else.
 
     The `type` of a line, which says of some pages that they are gold, is not read."""
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: {error}; expected the pages of each claim by its number") from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
+    with open(file, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.isspace():
+                continue
             try:
                 yield Document.model_validate(valid_texts(json.loads(line)))
             except (ValueError, RecursionError) as error:
@@ -178,19 +175,13 @@ class TextClaim(Context24TextRecord):
     paragraphs: list[str] = Field(default_factory=list)
 
 
-def text_records(claims: Path, papers: Path) -> Iterator[Row]:
-    """Yield each claim with the paragraphs of its paper. A claim without one is left out, and listed. Raises UserError
-    where none has one."""
-    texts, lacking, total = full_texts(papers), [], 0
+def text_records(claims: Path, papers: Path) -> Entries:
+    """Yield each claim with the paragraphs of its paper."""
+    texts = full_texts(papers)
     for claim in read_list(claims, TextClaim):
-        total += 1
-        if texts.get(claim.citekey):
-            yield {**claim.model_dump(), "paragraphs": texts[claim.citekey]}
-        else:
-            lacking.append((claim.id, f"no text of {claim.citekey!r} in {papers}"))
-    if len(lacking) == total:
-        raise UserError(f"{papers}: no text of any claim's paper; expected a JSON object with texts by `citekey`")
-    print_left_out(lacking)
+        known = texts.get(claim.citekey)
+        lacking = f"no text of {claim.citekey!r} in {papers}"
+        yield claim.id, {**claim.model_dump(), "paragraphs": known} if known else lacking
 
 
 # --- Context24: labels of figures and tables
@@ -231,30 +222,30 @@ def elements_of(
     """Return the elements of a paper: those that have a picture, or else those `listed`. Print which captions belong to
     none of them, and which of them have no caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
-    folder = figures / citekey if figures else None
-    pictures = {
-        file.stem: f"{citekey}/{file.name}"
-        for file in (sorted(folder.iterdir()) if folder and folder.is_dir() else ())
-        if file.suffix.lower() in PICTURES and CAPTION_FILE not in file.name
-    }
     elements: dict[Place | str, ElementFields] = {}
-    for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
+    for typed, picture in (_pictures(citekey, figures) or dict.fromkeys(listed, "")).items():
         for label in labels_of(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
             elements.setdefault(name_of(label), {name: text for name, text in element.items() if text})
     if captions:
-        _print_apart(citekey, texts, list(elements.values()))
+        known = {name for element in elements.values() for name in _names(element["label"])}
+        alone = [key for key in texts if known.isdisjoint(_caption_names(key))]
+        bare = [element["label"] for element in elements.values() if "caption" not in element]
+        _print_labels(f"{citekey}: {len(alone)} captions of no element, left out", alone)
+        _print_labels(f"{citekey}: {len(bare)} elements without a caption", bare)
     return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
 
 
-def _print_apart(citekey: str, captions: Iterable[str], elements: Sequence[ElementFields]) -> None:
-    """Print captions without an element and elements without a caption."""
-    known = {name for element in elements for name in _names(element["label"])}
-    alone = [key for key in captions if known.isdisjoint((_name(key), _name(CONTINUATION.sub("", key))))]
-    bare = [element["label"] for element in elements if "caption" not in element]
-    for what, labels in (("captions of no element, left out", alone), ("elements without a caption", bare)):
-        if labels:
-            print(f"  {citekey}: {len(labels)} {what}: {', '.join(labels)}")
+def _pictures(citekey: str, figures: Path | None) -> dict[str, str]:
+    """Return the pictures of a paper's elements, as paths below the folder of figures, by what their names say."""
+    files = sorted((figures / citekey).glob("*")) if figures else []
+    pictures = [file for file in files if file.suffix.lower() in PICTURES and CAPTION_FILE not in file.name]
+    return {file.stem: f"{citekey}/{file.name}" for file in pictures}
+
+
+def _print_labels(what: str, labels: Sequence[str]) -> None:
+    if labels:
+        print(f"  {what}: {', '.join(labels)}")
 
 
 def captions_of(file: Path) -> dict[str, str]:
@@ -287,7 +278,7 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
     """Return the caption of an element, with the pieces that follow it on other pages; of a panel without a caption of
     its own that of its figure."""
     for name in _names(label):
-        pieces = [text for key, text in captions.items() if name in (_name(key), _name(CONTINUATION.sub("", key)))]
+        pieces = [text for key, text in captions.items() if name in _caption_names(key)]
         if pieces:
             return " ".join(dict.fromkeys(pieces))
     return ""
@@ -295,8 +286,13 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
 
 def _names(label: str) -> list[Place | str]:
     """Return what captions of an element go by: its own name, and that of the figure that it is a panel of."""
-    place = place_of(label)
-    return list(dict.fromkeys((_name(label), place._replace(panel="") if place else _name(label))))
+    name = _name(label)
+    return [name, name._replace(panel="")] if isinstance(name, Place) and name.panel else [name]
+
+
+def _caption_names(label: str) -> tuple[Place | str, Place | str]:
+    """Return what the label of a caption's picture names: as it stands, and as the continuation of another."""
+    return _name(label), _name(CONTINUATION.sub("", label))
 
 
 def _name(label: str) -> Place | str:
@@ -326,10 +322,9 @@ class FigureClaim(BaseModel):
     figures_tables: list[str] | None = None
 
 
-def figure_records(claims: Path, papers: Path, captions: Path | None, figures: Path | None) -> Iterator[Row]:
-    """Yield the claims of papers with figures or tables, and print what was changed or left out. Raises UserError where
-    there are none."""
-    texts, lacking = full_texts(papers), []
+def figure_records(claims: Path, papers: Path, captions: Path | None, figures: Path | None) -> Entries:
+    """Yield the claims of papers with figures or tables, and print what was changed."""
+    texts = full_texts(papers)
     known: dict[tuple[str, ...], list[ElementFields]] = {}  # by paper and the labels that its claims list
     for claim in _merged(read_list(claims, FigureClaim)):
         listed = claim.figures_tables or []
@@ -338,24 +333,19 @@ def figure_records(claims: Path, papers: Path, captions: Path | None, figures: P
             known[place] = elements_of(claim.citekey, listed, captions, figures)
         elements = known[place]
         if not elements:
-            lacking.append((claim.id, f"no figure or table of {claim.citekey!r} is known"))
+            yield claim.id, f"no figure or table of {claim.citekey!r} is known"
             continue
         if claim.citekey not in texts:
             print(f"  {claim.id}: no full text of {claim.citekey}; its captions are all that is known")
-        record = {
-            **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
-            "paragraphs": texts.get(claim.citekey, []),
-            "elements": elements,
-        }
+        record = claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True)
+        record |= {"paragraphs": texts.get(claim.citekey, []), "elements": elements}
         if claim.findings is not None:
             spelled = {name_of(element["label"]): element["label"] for element in elements}
             record["findings"] = [spelled.get(name_of(label), label) for label in claim.findings]
-            if apart := [label for label in claim.findings if name_of(label) not in spelled]:
+            apart = [label for label in claim.findings if name_of(label) not in spelled]
+            if apart:
                 print(f"  {claim.id}: {', '.join(apart)}: gold, and no element of its paper; kept, and not to be found")
-        yield record
-    if not any(known.values()):
-        raise UserError(f"{claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims")
-    print_left_out(lacking)
+        yield claim.id, record
 
 
 def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
@@ -370,12 +360,14 @@ def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
             claim.findings = list(dict.fromkeys(labels))
         before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
         if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
-            before.findings = list(dict.fromkeys([*(before.findings or ()), *(claim.findings or ())])) or None
+            both = [*(before.findings or ()), *(claim.findings or ())]
+            before.findings = list(dict.fromkeys(both)) or None
             print(f"  {claim.id}: the same claim as {before.id}; now one, with the findings of both")
             continue
         ids[claim.id] += 1
-        if (count := ids[claim.id]) > 1:
-            print(f"  {claim.id}: the id of another claim already; now {claim.id}-{count}")
-            claim.id = f"{claim.id}-{count}"
+        if ids[claim.id] > 1:
+            own = f"{claim.id}-{ids[claim.id]}"
+            print(f"  {claim.id}: the id of another claim already; now {own}")
+            claim.id = own
         kept.append(claim)
     return kept

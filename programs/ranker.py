@@ -20,7 +20,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.sparse import csc_array
 
 from aisr.base.errors import UserError
-from aisr.programs.retrieval import CAPTION, Matcher, MatchScores, bm25, claim_stems, claim_vector, dense, order, places
+from aisr.programs.retrieval import (
+    CAPTION,
+    Matcher,
+    MatchScores,
+    bm25,
+    claim_stems,
+    claim_vector,
+    dense,
+    known_stems,
+    order,
+    places,
+)
 from aisr.programs.text_index import TOKEN, TextIndex, index_of, stemmed
 
 Values = NDArray[np.float64]
@@ -57,13 +68,13 @@ def rarity(stems: Iterable[str], common: Mapping[str, int]) -> Values:
 
 def rare_words(claim: str, paper: TextIndex, common: Mapping[str, int]) -> dict[str, Values]:
     """Return the two features of each text, by name: the claim's words each counting as much as they are rare."""
-    index, stems = paper.bm25, claim_stems(claim)
-    known = [stem for stem in dict.fromkeys(stems) if index is not None and stem in index.vocab_dict]
+    index = paper.bm25
+    known = list(dict.fromkeys(known_stems(claim, index)))
     if index is None or not known:
         return {BY_RARITY: np.zeros(len(paper)), SHARE: np.zeros(len(paper))}
     scores = np.column_stack([index.get_scores([stem]) for stem in known])
     weights = rarity(known, common)
-    whole = float((rarity(dict.fromkeys(stems), common) ** 2).sum())
+    whole = float((rarity(dict.fromkeys(claim_stems(claim)), common) ** 2).sum())
     return {BY_RARITY: scores @ weights, SHARE: (scores > 0) @ weights**2 / whole}
 
 

@@ -8,11 +8,12 @@ they are fused by rank.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from bm25s import BM25
 from numpy.typing import NDArray
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -26,10 +27,15 @@ PAPERS_KEPT = 64  # whose paragraphs without content are kept: many claims cite 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
     index = index_of(texts, TextIndex).bm25
-    known = [word for word in claim_stems(claim) if index is not None and word in index.vocab_dict]
+    known = known_stems(claim, index)
     if index is None or not known:
         return np.zeros(len(texts))
     return np.asarray(index.get_scores(known), dtype=np.float64)
+
+
+def known_stems(claim: str, index: BM25 | None) -> list[str]:
+    """Return the stems of a claim that occur in some texts, in order."""
+    return [] if index is None else [stem for stem in claim_stems(claim) if stem in index.vocab_dict]
 
 
 def dense(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -93,7 +99,7 @@ CAPTION = re.compile(
     re.IGNORECASE,
 )
 BARE = 160  # characters up to which a caption names its subject, and states nothing about it
-# What stands below such a heading, and paragraphs that begin so without one.
+# Headings of back matter, below which all is passed over, and openings of such paragraphs without a heading.
 END_HEADING = re.compile(
     r"(?:\d+(?:\.\d+)*\.?\s+)?(?:references|bibliography|literature cited|funding(?: (?:statement|sources?))?"
     r"|acknowledge?ments?|(?:declarations? of )?(?:conflicts? of interests?|competing (?:financial )?interests?)"
@@ -111,7 +117,8 @@ BACK_MATTER_START = re.compile(
     r"(?:that )?(?:they have |there (?:is|are) )?(?:no|nothing)\b)",
     re.IGNORECASE,
 )
-# In a list of references; in a recipe of an assay, which of 297 gold paragraphs of real papers none is.
+# Signs of an entry in a list of references, and of a step in a lab protocol. Of 297 gold paragraphs of real papers none
+# was a protocol.
 ENTRY = re.compile(
     r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*+(?:[:.]\s*+)?(?:org/)?10\.",
     re.IGNORECASE,
@@ -140,16 +147,20 @@ def heading(text: str) -> bool:
 @lru_cache(maxsize=PAPERS_KEPT)
 def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
     """Return the places of paragraphs without content, of all those of a paper."""
-    idle, ends = set(), False
+    idle = set()
+    in_back_matter = False
     for place, raw in enumerate(texts):
         text = raw.strip()
-        is_bare_caption = CAPTION.match(text) and len(text) <= BARE and ROW not in text
         if heading(text):
-            ends = bool(END_HEADING.fullmatch(text))
+            in_back_matter = bool(END_HEADING.fullmatch(text))
             idle.add(place)
-        elif ends or is_bare_caption or BACK_MATTER_START.match(text) or _is_list(text):
+        elif in_back_matter or _is_bare_caption(text) or BACK_MATTER_START.match(text) or _is_list(text):
             idle.add(place)
     return frozenset(idle)
+
+
+def _is_bare_caption(text: str) -> bool:
+    return len(text) <= BARE and ROW not in text and bool(CAPTION.match(text))
 
 
 def _is_list(text: str) -> bool:
@@ -165,38 +176,42 @@ def within(claim: str, text: str, most: int) -> str:
 
     It stands so in the text, but for white space, and nothing marks the cuts: what is quoted of it is word for word.
     """
-    most, whole = max(most, 1), flat(text)
+    most = max(most, 1)
+    whole = flat(text)
     if tokens(whole) <= most:
         return whole
     spans = list(_spans(whole, most))
     wanted, *stems = stemmed([claim, *(whole[begin:end] for begin, end in spans)])
     shared = [len(set(wanted) & set(own)) for own in stems]
     first = last = shared.index(max(shared))
-    borders = [0, *(place for span in spans for place in span)]
-    taken = list(accumulate(len(whole[begin:end].encode()) for begin, end in pairwise(borders)))  # bytes up to each
+    borders = [0, *chain.from_iterable(spans)]
+    up_to = list(accumulate(len(whole[begin:end].encode()) for begin, end in pairwise(borders)))  # bytes, to each
 
     def fits(one: int, other: int) -> bool:
-        return taken[2 * other + 1] - taken[2 * one] <= most * BYTES_PER_TOKEN
+        return up_to[2 * other + 1] - up_to[2 * one] <= most * BYTES_PER_TOKEN
 
     while True:
-        after = last + 1 < len(spans) and fits(first, last + 1)
-        before = first > 0 and fits(first - 1, last)
-        if not (after or before):
+        if last + 1 < len(spans) and fits(first, last + 1):
+            last += 1
+        elif first > 0 and fits(first - 1, last):
+            first -= 1
+        else:
             return whole[spans[first][0] : spans[last][1]]
-        first, last = (first, last + 1) if after else (first - 1, last)
 
 
 def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
-    """Where the sentences or rows of a flat text begin and end, longer ones in pieces of `most` tokens at most."""
+    """Yield where the sentences or rows of a flat text begin and end, longer ones in pieces of `most` tokens at
+    most."""
     begin = 0
     parts = text.split(ROW) if ROW in text else sentences(text)
     for part in filter(None, parts) if any(parts) else parts:  # nothing stands before a table without a caption
         begin = text.index(part, begin)
         end = begin + len(part)
         while end - begin > most:  # a character is a token at most
-            cut = text.rfind(" ", begin + 1, begin + most)
-            yield begin, cut if cut > 0 else begin + most
-            begin = cut + 1 if cut > 0 else begin + most
+            blank = text.rfind(" ", begin + 1, begin + most)
+            cut = blank if blank > 0 else begin + most
+            yield begin, cut
+            begin = cut + (blank > 0)
         yield begin, end
         begin = end
 
@@ -231,19 +246,24 @@ def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence
     """Return the first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands
     under where that fits too; none that cannot decide a claim, unless all are such. Where a paper does not fit, its
     longer paragraphs are cut to `PARAGRAPH_TOKENS`, around what matches the claim. The best one is always shown."""
-    under, idle = _headings(paragraphs), without_content(paragraphs)
+    under = _headings(paragraphs)
+    idle = without_content(paragraphs)
     longest = PARAGRAPH_TOKENS if paper_tokens(paragraphs) > budget else budget
     shown: dict[str, str] = {}
     left = budget
+
+    def fits(keys: Iterable[str]) -> bool:
+        return sum(min(_cost(key, paragraphs[key]), longest) for key in keys) <= left
+
     for key in [key for key in best_first if key not in idle] or best_first:
-        for wanted in ({key, under[key]}, {key}):
-            new = wanted.difference(shown)
-            bound = sum(min(_cost(each, paragraphs[each]), longest) for each in new)
-            if bound <= left or (not shown and len(wanted) == 1):
-                lines = {each: f"[{each}] {_item(claim, each, paragraphs[each], longest)}" for each in new}
-                left -= sum(tokens(f"{line}\n") for line in lines.values())
-                shown |= lines
-                break
+        new = {key, under[key]}.difference(shown)
+        if not fits(new):
+            new = {key}.difference(shown)
+        if shown and not fits(new):
+            continue
+        for each in new:
+            shown[each] = f"[{each}] {_item(claim, each, paragraphs[each], longest)}"
+            left -= tokens(f"{shown[each]}\n")
     keys = [key for key in paragraphs if key in shown]
     return Passages("\n".join(shown[key] for key in keys), keys)
 
@@ -268,10 +288,12 @@ def _item(claim: str, key: str, text: str, most: int) -> str:
 
 
 def _headings(paragraphs: Mapping[str, str]) -> dict[str, str]:
-    """For each paragraph the heading that it stands under, itself where there is none."""
-    under, last = {}, ""
+    """Return the heading that each paragraph stands under, itself where there is none."""
+    under = {}
+    last = ""
     for key, text in paragraphs.items():
-        last = key if heading(text) else last
+        if heading(text):
+            last = key
         under[key] = last or key
     return under
 

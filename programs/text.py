@@ -42,25 +42,21 @@ def sentences(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Return what stands between white space; a word of more than `LONGEST_WORD` characters is cut, so that a number of
     words bounds a text."""
-    parts = text.split()
-    if all(len(word) <= LONGEST_WORD for word in parts):
-        return parts
-    return [word[cut : cut + LONGEST_WORD] for word in parts for cut in range(0, len(word), LONGEST_WORD)]
+    return re.findall(rf"\S{{1,{LONGEST_WORD}}}", text)
 
 
 def pieces(text: str, most: int) -> list[str]:
     """Return a text in pieces of whole sentences, `most` words at most; a longer sentence is cut."""
-    parts: list[str] = []
-    current: list[str] = []
+    parts: list[list[str]] = []
     for sentence in sentences(text):
         split = words(sentence)
         for begin in range(0, len(split), most):
             more = split[begin : begin + most]
-            if current and len(current) + len(more) > most:
-                parts.append(" ".join(current))
-                current = []
-            current += more
-    return [*parts, " ".join(current)] if current else parts
+            if parts and len(parts[-1]) + len(more) <= most:
+                parts[-1] += more
+            else:
+                parts.append(more)
+    return [" ".join(part) for part in parts]
 
 
 def length(row: Any, fields: Sequence[str]) -> int:
@@ -179,8 +175,10 @@ def _closed_up(command: re.Match[str]) -> str:
     return command[0] if joined == command[2] else f"{command[1]}{joined.strip()}}}"
 
 
-HTML_ROW = re.compile(r"<tr[\s>]", re.IGNORECASE)
-TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
+HTML_ROW = re.compile(r"<tr(?:\s[^<>]*+)?>", re.IGNORECASE)
+HTML_ROW_END = re.compile(r"</?(?:tr|table)\b[^<>]*+>", re.IGNORECASE)
+HTML_CELL = re.compile(r"<t[dh]\b[^<>]*+>", re.IGNORECASE)
+TAG = re.compile(r"</?[A-Za-z][^<>]*+>")
 LINE_END = re.compile(r"\r\n?|\n")  # no other: what some call an end of a line stands within cells
 TABLE_RULE = re.compile(r"[\s|:+=-]*")  # a line between head and body
 CELL = " | "
@@ -220,29 +218,21 @@ def _cells(line: str) -> str:
 
 
 def _html(text: str) -> tuple[str, list[str]]:
-    """The same by tags alone: the library's parser takes the square of the length of some broken texts."""
-    around: list[str] = []
-    rows: list[list[list[str]]] = []
-    inside, begin = False, 0
-    for tag in [*TAG.finditer(text), None]:
-        between = unescape(text[begin : tag.start() if tag else len(text)]).split()
-        if not inside:
-            around += between
-        elif between:
-            if not rows[-1]:
-                rows[-1].append([])
-            rows[-1][-1] += between
-        if tag is None:
-            break
-        begin, name = tag.end(), tag["name"].lower()
-        if name == "tr":
-            inside = not tag["end"]
-            rows += [[]] if inside else []
-        elif name == "table":
-            inside = False
-        elif name in ("td", "th") and inside and not tag["end"]:
-            rows[-1].append([])
-    return " ".join(around), [CELL.join(" ".join(cell) for cell in row) for row in rows if any(row)]
+    """Return what `rows_of` does, by tags alone: the library's parser takes the square of the length of some broken
+    texts."""
+    before, *parts = HTML_ROW.split(text)
+    around = [before]
+    rows: list[list[str]] = []
+    for part in parts:
+        row, *behind = HTML_ROW_END.split(part, maxsplit=1)
+        first, *cells = map(_untagged, HTML_CELL.split(row))
+        rows.append([first, *cells] if first else cells)
+        around += behind
+    return _untagged(" ".join(around)), [CELL.join(row) for row in rows if any(row)]
+
+
+def _untagged(html: str) -> str:
+    return " ".join(unescape(TAG.sub(" ", html)).split())
 
 
 UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # what a page shows nothing of; all but blanks
