@@ -62,11 +62,11 @@ def walk_all(walks: "Sequence[Walk]") -> None:
             seconds.append(walk.run(lambda command: console.print(f"\n$ {command}", style="bold")))
         except StepFailed as error:
             raise typer.Exit(error.code) from error
-    by_readers = walks[0].lm.startswith(RECORDED)
-    title = "official score on held-out test records, all invented"
+    recorded = walks[0].lm.startswith(RECORDED)
+    title = "official score on held-out, invented records"
     header = ["task", "program", "test score", "gain", "answers"]
     rows = [row for walk in walks for row in walk.scores()]
-    table(f"{title}, by the answers of readers who played the LM" if by_readers else title, header, rows)
+    table(f"{title}; recorded answers of a frontier model" if recorded else title, header, rows)
     for walk in walks:
         program = walk.program.resolve()
         note(f"the prompt: {program}/PROMPT.md   the submission: {walk.submission.resolve()}")
