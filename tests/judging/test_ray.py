@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -177,6 +178,27 @@ def test_a_limit_holds_for_all_workers_and_a_killed_one_costs_nothing(
     out = folder / "out.jsonl"
     assert out.read_bytes() == (folder / "whole.jsonl").read_bytes()
     assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
+
+
+@pytest.mark.slow
+def test_workers_know_a_task_of_the_current_folder(loopback: Loopback, tmp_path: Path) -> None:
+    """Its package is not installed, and lies nowhere near the project."""
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    mine = copy(TRACK1)
+    mine.name = "mine"
+    package = tmp_path / "foreign"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    code = "import copy\nfrom aisr.programs.track1 import TRACK1\nMINE = copy.copy(TRACK1)\nMINE.name = 'mine'\n"
+    (package / "tasks.py").write_text(code)
+    program = save_program(tmp_path / "program", mine, mine.build({}))
+    words = predict_words(mine, program, write_corpus(tmp_path, TRACK1, 4), tmp_path / "out.jsonl", loopback.url)
+    words[words.index("mine")] = "foreign.tasks:MINE"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = as_process(*words, "--ray", "local", "--workers", 1)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [len(row["labels"]) for row in read_rows(tmp_path / "out.jsonl")] == [3] * 4
 
 
 @pytest.mark.slow

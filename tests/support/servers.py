@@ -22,7 +22,7 @@ BELOW_EPHEMERAL = range(20_000, 30_000)
 
 @contextmanager
 def answering(
-    command: list[str], port: int, env: Mapping[str, str], cwd: Path, log: Path
+    command: list[str], port: int, env: Mapping[str, str], cwd: Path, log: Path, health: str = "/health"
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a session of its own that serves on a port, from its first good answer on; `log` gets what it
     prints. All processes of the session are gone after the block."""
@@ -31,7 +31,7 @@ def answering(
         try:
             for _ in range(LOOKS):
                 with suppress(OSError):
-                    get(port, "/health")
+                    get(port, health)
                     break
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(LOOK_AGAIN)

@@ -156,6 +156,25 @@ def test_what_the_server_will_not_take_is_said_before_anything_is_spent(
     assert len(language.requests) == spent
 
 
+def test_a_server_below_a_path_is_reached_by_an_address_with_that(
+    fresh_store: Callable[[Path], Path], aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback
+) -> None:
+    port = free_port()
+    store = fresh_store(tmp_path / "server") / ".mlflow" / "mlflow.db"
+    serve_at = ["--static-prefix", "/ml", "--port", str(port), "--workers", "1", "--host", "127.0.0.1"]
+    places = ["--backend-store-uri", f"sqlite:///{store}", "--artifacts-destination", str(tmp_path / "files")]
+    command = [sys.executable, "-m", "mlflow", "server", *serve_at, *places]
+    address = f"http://127.0.0.1:{port}/ml"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "mine"]
+    few = ["--data", SAMPLE / "track1" / "test.jsonl", "--limit", 2]
+    with answering(command, port, {**os.environ, **OFFLINE}, tmp_path, tmp_path / "log", "/ml/health"):
+        done = aisr("evaluate", "--task", "track1", "--program", ROOT / "artifacts" / "example-track1", *few, *lm)
+        assert f" · {address}/#/experiments/1/runs/" in done.out, done.err
+        assert httpx.get(f"{address}/").status_code == 200
+    assert {"report.html", "records.json"} <= {file.name for file in (tmp_path / "files").rglob("*")}
+
+
 def test_the_page_of_the_server_may_post_and_another_may_not(team: Team) -> None:
     for origin, status in ((f"https://{HOST}", 200), ("https://elsewhere.example", 403)):
         answer = httpx.post(

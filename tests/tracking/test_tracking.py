@@ -6,6 +6,8 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -23,13 +25,14 @@ from aisr.tracking import runs
 from aisr.tracking.prompts import register_prompts
 from aisr.tracking.registry import NotPromoted, _first_of_twins, load, promote
 from aisr.tracking.store import open_store
-from support import servers
+from support import corpora, servers
 from support.commands import Aisr, as_process
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.corpora import read_rows
 from support.golden_prompts import messages
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
+from support.runs import save_program
 from support.scripted import claim, requests, right, scripted
 
 TEST = SAMPLE / "track1" / "test.jsonl"
@@ -432,6 +435,32 @@ def test_texts_that_its_format_would_read_as_variables_and_demos_of_each_record_
     assert "plain text" in plain.commit_message
     assert [one["content"] for one in marked.template[1:]] == ["{{demos}}", marked.template[-1]["content"]]
     assert marked.variables == {"demos", "evidence", "sentences"}
+
+
+def test_what_a_store_is_sent_holds_no_nul_which_postgresql_does_not_take(
+    artifacts: Path, tmp_path: Path, aisr: Aisr, loopback: Loopback
+) -> None:
+    program = TRACK1.build({})
+    (predictor,) = program.predictors()
+    predictor.demos = [{"evidence": "one \0 two", "sentences": ["S1: it rose"], "sentence_labels": ["Supported"]}]
+    client, lm = open_store(artifacts).MlflowClient(), scripted([])
+    client.create_prompt("p")
+    register_prompts(client, "p", {"with NUL": program}, lm)
+    record = claim("Supported", "Contradiction").model_dump(mode="json")
+    record["evidence_bundle"][0]["text"] = "three \0 four"
+    data = corpora.write(tmp_path / "records.jsonl", [record])
+    folder = save_program(tmp_path / "mine", TRACK1, program)
+    at = ["--task", "track1", "--program", folder, "--data", data, "--artifacts", artifacts]
+    done = aisr("evaluate", *at, "--lm", "openai/local", "--api-base", loopback.url)
+    assert "logged run" in done.out, done.err
+    assert "three" in loopback.requests[0].question
+    with closing(sqlite3.connect(artifacts / ".mlflow" / "mlflow.db")) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [row for table in tables for row in database.execute(f"SELECT * FROM {table}")]
+    texts = "\n".join(str(value) for row in rows for value in row)
+    assert "one" in texts
+    assert "three" in texts
+    assert "\0" not in texts
 
 
 def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
