@@ -84,13 +84,13 @@ class ScoredEvidence(NamedTuple):
 def strings_of(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> ScoredEvidence:
     """Return questions with their answers as the scorer compares them. alone: strings without a question, which come
     behind; where there are no questions (None), they stand in for them."""
-    strings = []
+    strings: list[str] = []
     for each in questions or ():
-        strings += [f"{each.question} {answer.text}" for answer in each.answers] or [f"{each.question} {NO_ANSWER}"]
+        answers = [answer.text for answer in each.answers] or [NO_ANSWER]
+        strings += [f"{each.question} {answer}" for answer in answers]
     strings += alone
-    return ScoredEvidence(
-        tuple(strings), tuple(strings if questions is None else (each.question for each in questions))
-    )
+    asked = strings if questions is None else [each.question for each in questions]
+    return ScoredEvidence(tuple(strings), tuple(asked))
 
 
 class ClaimGold(_Part):
@@ -120,6 +120,11 @@ class Predicted(_Part):
     def compared(self) -> ScoredEvidence:
         """The evidence as the scorer compares it."""
         return strings_of(self.questions, self.string_evidence)
+
+    @property
+    def reason(self) -> str:
+        """The justification, which the evidence stands in for."""
+        return " ".join(self.compared.strings[:MOST_PAIRS]) if self.justification is None else self.justification
 
 
 class Pair(_Part):
@@ -183,26 +188,21 @@ class Matches(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[ClaimGold], predicted: Sequence[FactCheck | Predicted | None]) -> Self:
-        """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ or a
-        label is unknown."""
+        """Return the scores of answers. None is a claim that failed: it earns nothing. Raises ValueError where the
+        numbers of claims differ or a label is unknown."""
         check_pairs(gold, predicted)
-        labels = tally_statements(
-            [[[right.label]] for right in gold], [[guess.label] if guess else None for guess in predicted], VERDICTS
-        )
-        pairs = [
-            (guess.compared if guess else ScoredEvidence((), ()), right.compared)
-            for guess, right in zip(predicted, gold, strict=True)
-        ]
-        evidence = np.array([evidence_match(one.strings, other.strings) for one, other in pairs], dtype=np.float64)
-        questions = [evidence_match(one.questions, other.questions) for one, other in pairs]
-        words = [[len(text.split()) for text in one.strings[:MOST_PAIRS]] for one, _ in pairs]
-        return cls(
-            values=(labels.exact & (evidence > HEADLINE)).astype(np.float64),
-            labels=labels,
-            evidence=evidence,
-            questions=np.array(questions, dtype=np.float64),
-            words=np.array([np.mean(lengths or [0]) for lengths in words], dtype=np.float64),
-        )
+        answers = [[guess.label] if guess else None for guess in predicted]
+        labels = tally_statements([[[right.label]] for right in gold], answers, VERDICTS)
+        evidence, questions, words = np.zeros((3, len(gold)))
+        for row, (guess, right) in enumerate(zip(predicted, gold, strict=True)):
+            if guess is None or not guess.compared.strings:
+                continue
+            ours, theirs = guess.compared, right.compared
+            evidence[row] = evidence_match(ours.strings, theirs.strings)
+            questions[row] = evidence_match(ours.questions, theirs.questions)
+            words[row] = np.mean([len(text.split()) for text in ours.strings[:MOST_PAIRS]])
+        counts = labels.exact & (evidence > HEADLINE)
+        return cls(counts.astype(np.float64), labels=labels, evidence=evidence, questions=questions, words=words)
 
     def surrogate(self, baseline: Self) -> Floats:
         """Return what an optimizer sees of each claim, 0-1: half for the label, and half for evidence up to the
@@ -234,29 +234,23 @@ def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], 
     """Return what the organisers' scorer prints of predictions, in 0-1, by name. Evidence of a type of claim counts 0
     up to .25, whatever the label."""
     report = matches.corpus_score()
-    reasons = [
-        " ".join(row.compared.strings[:MOST_PAIRS]) if row.justification is None else row.justification
-        for row in predicted
-    ]
+    counted = np.where(matches.evidence > HEADLINE, matches.evidence, 0.0)
     by_type: dict[str, list[float]] = {}
-    for row, match in zip(gold, matches.evidence, strict=True):
+    for row, match in zip(gold, counted, strict=True):
         for name in row.claim_types:
-            by_type.setdefault(name, []).append(float(match) if match > HEADLINE else 0.0)
-    return {
-        **{
-            f"AVeriTeC score at {at:g}": float((matches.labels.exact & (matches.evidence > at)).mean())
-            for at in THRESHOLDS
-        },
-        "label accuracy": report.parts["accuracy"],
-        "macro-F1": report.parts["macro_f1"],
-        **{f"F1 of {label}": score.f1 for label, score in report.per_label.items()},
-        "evidence match": report.parts["evidence"],
-        "question match": report.parts["questions"],
-        **{f"evidence match of {name}": float(np.mean(values)) for name, values in sorted(by_type.items())},
-        "justification": float(
-            np.mean([meteor(reason, row.justification) for reason, row in zip(reasons, gold, strict=True)])
-        ),
-    }
+            by_type.setdefault(name, []).append(match)
+    numbers = {}
+    for at in THRESHOLDS:
+        numbers[f"AVeriTeC score at {at:g}"] = float((matches.labels.exact & (matches.evidence > at)).mean())
+    numbers["label accuracy"] = report.parts["accuracy"]
+    numbers["macro-F1"] = report.parts["macro_f1"]
+    numbers |= {f"F1 of {label}": score.f1 for label, score in report.per_label.items()}
+    numbers["evidence match"] = report.parts["evidence"]
+    numbers["question match"] = report.parts["questions"]
+    numbers |= {f"evidence match of {name}": float(np.mean(values)) for name, values in sorted(by_type.items())}
+    reasons = [meteor(guess.reason, right.justification) for guess, right in zip(predicted, gold, strict=True)]
+    numbers["justification"] = float(np.mean(reasons))
+    return numbers
 
 
 def main() -> None:

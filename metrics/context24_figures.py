@@ -87,9 +87,9 @@ WHOLE, HALF = 1.0, 0.5
 
 
 def gain(label: str, gold: Sequence[str]) -> float:
-    """By what the labels say: half is for the same figure or table (kind, number, supplementary or not), named once
-    with a panel and once without. FIG 1 has nothing to do with FIG 10, nor panel A with panel B; a label that cannot be
-    read counts where it is the same."""
+    """Return what a label is worth by what it says: half is for the same figure or table (kind, number, supplementary
+    or not), named once with a panel and once without. FIG 1 has nothing to do with FIG 10, nor panel A with panel B; a
+    label that cannot be read counts where it is the same."""
     if name_of(label) in map(name_of, gold):
         return WHOLE
     here = place_of(label)
@@ -101,46 +101,38 @@ def gain(label: str, gold: Sequence[str]) -> float:
 
 
 def official_gain(label: str, gold: Sequence[str]) -> float:
-    """By the letters: half is for a label that stands in a gold one, or in which a gold one stands. So FIG 1 is worth
-    half where FIG 10 or SUPP FIG 1 is gold, and an empty label wherever anything is."""
+    """Return what a label is worth by its letters: half is for one that stands in a gold one, or in which a gold one
+    stands. So FIG 1 is worth half where FIG 10 or SUPP FIG 1 is gold, and an empty label wherever anything is."""
     if label in gold:
         return WHOLE
     return HALF if any(label in other or other in label for other in gold) else 0.0
 
 
-def ndcg(
-    ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int, official_quirks: bool = False
-) -> float:
-    """nDCG of the first `k` labels, best first. gold: at least one label; candidates: all elements of the paper.
+def ndcg(ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int) -> float:
+    """Return nDCG of the first `k` labels, best first, in 0-1: a label that is repeated counts once, and one that is
+    neither gold nor a candidate counts 0. gold: at least one label; candidates: all elements of the paper. Raises
+    ValueError where nothing is gold."""
+    distinct = {name_of(label): label for label in reversed(gold)}  # of each element its first label
+    worth = {name_of(label): gain(label, gold) for label in candidates} | dict.fromkeys(distinct, WHOLE)
+    best = sorted(worth.values(), reverse=True)
+    left = dict(worth)
+    gains = [left.pop(name_of(label), 0.0) for label in [label for label in ranked if label.strip()][:k]]
+    return _over_ideal(gains, best[:k], gold)
 
-    In 0-1: a label that is repeated counts once, and one that is neither gold nor a candidate counts 0. With
-    `official_quirks` each counts as often as it stands there, and letter by letter (see `official_gain`), which can be
-    worth more than 1: up to 2.27 in the mean of the corpora that the tests hold.
-    Raises ValueError where nothing is gold.
-    """
+
+def official_ndcg(ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int) -> float:
+    """Return nDCG as the organisers score it: each label counts as often as it stands there, and letter by letter (see
+    `official_gain`), which can be worth more than 1: up to 2.27 in the mean of the corpora that the tests hold. Raises
+    ValueError where nothing is gold."""
+    others = [official_gain(label, gold) for label in candidates if label not in gold]
+    best = sorted([WHOLE] * len(gold) + others, reverse=True)
+    return _over_ideal([official_gain(label, gold) for label in ranked[:k]], best[:k], gold)
+
+
+def _over_ideal(gains: Sequence[float], best: Sequence[float], gold: Sequence[str]) -> float:
     if not gold:
         raise ValueError("no gold element: expected at least one")
-    if official_quirks:
-        worth = official_gain
-        gains = [worth(label, gold) for label in ranked[:k]]
-        others = [worth(label, gold) for label in candidates if label not in gold]
-    else:
-        worth = gain
-        gold = _distinct(gold)
-        wanted = set(map(name_of, gold))
-        others = [worth(label, gold) for label in _distinct(candidates) if name_of(label) not in wanted]
-        known = wanted.union(map(name_of, candidates))
-        gains = []
-        for label in [label for label in ranked if label.strip()][:k]:
-            gains.append(worth(label, gold) if name_of(label) in known else 0.0)
-            known.discard(name_of(label))
-    best = sorted([WHOLE] * len(gold) + others, reverse=True)[:k]
     return _discounted(gains) / _discounted(best)
-
-
-def _distinct(labels: Sequence[str]) -> list[str]:
-    """Return the first label of each element."""
-    return list({name_of(label): label for label in reversed(labels)}.values())[::-1]
 
 
 def _discounted(gains: Sequence[float]) -> float:
@@ -165,19 +157,19 @@ class NdcgScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[FigureGold], predicted: Sequence[Ranking | None]) -> Self:
-        """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
+        """Return the scores of rankings. None is a claim that failed: it earns nothing. Raises ValueError where the
+        numbers of claims differ."""
         check_pairs(gold, predicted)
-        pairs = [(right, ranking or ()) for right, ranking in zip(gold, predicted, strict=True)]
-        clean, official = (
-            np.array(
-                [[ndcg(ranking, *right, k, official_quirks=quirks) for k in DEPTHS] for right, ranking in pairs],
-                dtype=np.float64,
-            ).reshape(len(pairs), len(DEPTHS))
-            for quirks in (False, True)
-        )
-        first = [(right.findings, ranking[: len(right.findings)]) for right, ranking in pairs]
-        gold_first = [bool(best) and all(gain(label, findings) == WHOLE for label in best) for findings, best in first]
-        return cls(clean.mean(axis=1), clean, official, np.array(gold_first, dtype=np.bool_))
+        clean = np.zeros((len(gold), len(DEPTHS)))
+        official = np.zeros_like(clean)
+        gold_first = np.zeros(len(gold), dtype=np.bool_)
+        for row, (right, ranking) in enumerate(zip(gold, predicted, strict=True)):
+            labels = ranking or ()
+            first = labels[: len(right.findings)]
+            clean[row] = [ndcg(labels, *right, k) for k in DEPTHS]
+            official[row] = [official_ndcg(labels, *right, k) for k in DEPTHS]
+            gold_first[row] = bool(first) and all(gain(label, right.findings) == WHOLE for label in first)
+        return cls(clean.mean(axis=1), clean, official, gold_first)
 
     def right(self) -> NDArray[np.bool_]:
         """Whether an answer may be a demo: whether it names the gold elements before all others."""
@@ -216,17 +208,15 @@ def read_predictions(file: Path) -> dict[str, list[str]]:
 
 
 def score_claims(
-    gold: Sequence[Claim], rankings: Mapping[str, Sequence[str]], k: int, official_quirks: bool = False
+    gold: Sequence[Claim], rankings: Mapping[str, Sequence[str]], k: int, official: bool = False
 ) -> dict[str, float]:
-    """Return nDCG at k of each claim that counts: all that have gold elements; with `official_quirks` those of them
-    that were predicted. Raises UserError where no claim counts, at which the organisers' scorer stops."""
-    counted = [claim for claim in gold if claim.findings and (claim.id in rankings or not official_quirks)]
+    """Return nDCG at k of each claim that counts: all that have gold elements; as the organisers score (`official`)
+    those of them that were predicted. Raises UserError where no claim counts, at which the organisers' scorer stops."""
+    counted = [claim for claim in gold if claim.findings and (claim.id in rankings or not official)]
     if not counted:
         raise UserError("no claim that has gold elements was predicted; expected one at least")
-    return {
-        claim.id: ndcg(rankings.get(claim.id, ()), claim.findings, claim.figures_tables, k, official_quirks)
-        for claim in counted
-    }
+    score = official_ndcg if official else ndcg
+    return {claim.id: score(rankings.get(claim.id, ()), claim.findings, claim.figures_tables, k) for claim in counted}
 
 
 def main() -> None:
@@ -241,10 +231,13 @@ def main() -> None:
     for key in sorted(rankings.keys() - {claim.id for claim in gold}):
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
     for k in (3, *DEPTHS):  # of 2025 and 2024
-        clean, official = (score_claims(gold, rankings, k, quirks) for quirks in (False, True))
-        means = [f"{np.mean([*values.values()]):.4f} of {len(values)} claims" for values in (clean, official)]
+        clean, official = _mean_line(score_claims(gold, rankings, k)), score_claims(gold, rankings, k, official=True)
         beyond = BEYOND * (max(official.values()) > 1)
-        print(f"nDCG@{k:<3} {means[0]}; as the organisers score it: {means[1]}{beyond}")
+        print(f"nDCG@{k:<3} {clean}; as the organisers score it: {_mean_line(official)}{beyond}")
+
+
+def _mean_line(values: Mapping[str, float]) -> str:
+    return f"{np.mean([*values.values()]):.4f} of {len(values)} claims"
 
 
 if __name__ == "__main__":

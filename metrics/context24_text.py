@@ -12,15 +12,11 @@ the order of a gold snippet, which is what quoting the right place gives.
 
 `python -m aisr.metrics.context24_text GOLD PREDICTIONS` scores the organisers' own files, JSON lists of `id` and
 `context`, matched by id; as in their scorer an id that gold does not have is passed over, here with a warning.
-
-BERTScore (Zhang et al. 2020) needs a model and a package that have to be installed. `bert_score.score(lang="en")` takes
-the 17th layer of roberta-large, without idf weights and without rescaling; so it is high for any two English texts
-(Bölücü et al. 2024 report .77 to .87): read differences in its third digit.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -30,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from aisr.base.errors import UserError, run_command
+from aisr.base.errors import run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics.scores import CorpusScore, Floats, MeanScores, check_pairs, records_of
 
@@ -48,14 +44,16 @@ ROUGE_KINDS = ("rouge1", "rouge2", "rougeL")  # as rouge-score calls them; not r
 
 @lru_cache(maxsize=200_000)
 def rouge(predicted: str, gold: str) -> Rouge:
-    """How alike two texts are; 0 where one has no letter or digit of ASCII, all that rouge-score takes for a word."""
+    """Return how alike two texts are; 0 where one has no letter or digit of ASCII, all that rouge-score takes for a
+    word."""
     scores = _scorer().score(gold, predicted)
     return Rouge(*(float(scores[kind].fmeasure) for kind in ROUGE_KINDS))
 
 
 @cache
 def _scorer() -> Any:
-    """The scorer, which stems a text once. Made at the first use: the import brings NLTK's, which takes seconds."""
+    """Return the scorer, which stems a text once. Made at the first use: the import brings NLTK's, which takes
+    seconds."""
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer
 
@@ -63,12 +61,9 @@ def _scorer() -> Any:
     return RougeScorer(ROUGE_KINDS, tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
-def snippet_match(
-    predicted: Sequence[str], gold: Sequence[str], likeness: Callable[[str, str], Sequence[float]] = rouge
-) -> Floats:
-    """Return how well the snippets of one claim match, at least one on either side: as many numbers in 0-1 as
-    `likeness` gives of a predicted and a gold text."""
-    best = [np.max([likeness(one, right) for right in gold], axis=0) for one in dict.fromkeys(predicted)]
+def snippet_match(predicted: Sequence[str], gold: Sequence[str]) -> Floats:
+    """Return how well the snippets of one claim match, at least one on either side: ROUGE-1, -2 and -L, in 0-1."""
+    best = [np.max([rouge(one, right) for right in gold], axis=0) for one in dict.fromkeys(predicted)]
     return np.asarray(np.sum(best, axis=0) / len(predicted))
 
 
@@ -87,24 +82,24 @@ class RougeScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str] | None]) -> Self:
-        """None is a claim that failed: it earns nothing, as does one without gold. Raises ValueError where the numbers
-        of claims differ."""
+        """Return the scores of snippets. None is a claim that failed: it earns nothing, as does one without gold.
+        Raises ValueError where the numbers of claims differ."""
         check_pairs(gold, predicted)
-        answers = [guess or () for guess in predicted]
-        table = np.zeros((len(answers), len(ROUGE_KINDS)))
-        for row, snippets, right in zip(table, answers, gold, strict=True):
-            if snippets and right:
-                row[:] = snippet_match(snippets, right)
-        lengths = [[len(text.split()) for text in texts] for texts in answers]
-        return cls(
-            values=table[:, RANKING],
-            rouge=table,
-            snippets=np.array([len(one) for one in answers], dtype=np.float64),
-            words=np.array([np.mean(one or [0]) for one in lengths], dtype=np.float64),
-        )
+        rouge = np.zeros((len(gold), len(ROUGE_KINDS)))
+        snippets = np.zeros(len(gold))
+        words = np.zeros(len(gold))
+        for row, (answer, right) in enumerate(zip(predicted, gold, strict=True)):
+            if not answer:
+                continue
+            snippets[row] = len(answer)
+            words[row] = np.mean([len(text.split()) for text in answer])
+            if right:
+                rouge[row] = snippet_match(answer, right)
+        return cls(values=rouge[:, RANKING], rouge=rouge, snippets=snippets, words=words)
 
     def corpus_score(self) -> CorpusScore:
-        """Mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty corpus."""
+        """Return mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty
+        corpus."""
         records_of(self)
         means = dict(zip(Rouge._fields, map(float, self.mean(self.rouge)), strict=True))
         remark = "no claim has a snippet"
@@ -126,23 +121,6 @@ class _Row(BaseModel):
     context: list[str]
 
 
-def bert_score_mean(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
-    """Return the score by BERTScore in the place of ROUGE. Raises UserError where bert-score is not installed."""
-    try:
-        import bert_score
-    except ImportError as error:
-        raise UserError(
-            "BERTScore is not installed: pip install 'aisr[bertscore]' (at its first use it downloads roberta-large, "
-            "1.4 GB), or leave out --bertscore"
-        ) from error
-    claims = [(texts, right) for texts, right in zip(predicted, gold, strict=True) if texts and right]
-    pairs = list(dict.fromkeys((one, other) for texts, right in claims for one in texts for other in right))
-    _, _, f1 = bert_score.score([one for one, _ in pairs], [other for _, other in pairs], lang="en")
-    likeness = dict(zip(pairs, map(float, f1), strict=True))
-    matches = [snippet_match(texts, right, lambda one, other: [likeness[one, other]]) for texts, right in claims]
-    return float(np.sum(matches)) / len(gold)
-
-
 def main() -> None:
     """Run the command; raises UserError where the files cannot be scored."""
     parser = argparse.ArgumentParser(
@@ -150,7 +128,6 @@ def main() -> None:
     )
     parser.add_argument("gold", type=Path, help="JSON list of claims with gold snippets, such as task2-train-dev.json")
     parser.add_argument("predictions", type=Path, help="JSON list of claims with predicted snippets")
-    parser.add_argument("--bertscore", action="store_true", help="BERTScore too; needs bert-score and its model")
     options = parser.parse_args()
     gold, answers = (
         {row.id: row.context for row in read_list(file, _Row)} for file in (options.gold, options.predictions)
@@ -158,9 +135,7 @@ def main() -> None:
     for key in answers.keys() - gold.keys():
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
     predicted = [answers.get(key, []) for key in gold]
-    means = dict(RougeScores.of(list(gold.values()), predicted).corpus_score().parts)
-    if options.bertscore:
-        means["bertscore"] = bert_score_mean(list(gold.values()), predicted)
+    means = RougeScores.of(list(gold.values()), predicted).corpus_score().parts
     for name, value in means.items():
         print(f"{name:10} {100 * value:5.1f}")
     missing = sum(not (texts and right) for texts, right in zip(predicted, gold.values(), strict=True))

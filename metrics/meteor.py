@@ -4,15 +4,15 @@ Words are those of the organisers' scorer: sentences by Punkt, words by NLTK's t
 3.9.1. NLTK 3.9.4 and 3.10 also split at dashes, and treat apostrophes and curly quotes in another way, which moves a
 fifth of all scores by up to .03; here the older rules stand in for the newer ones.
 
-Synonyms are those of WordNet 3.0, and nothing is downloaded: `wn30-synonyms.txt.gz` is WordNet 3.0 (Princeton
-University; its notice is `WORDNET-3.0-LICENSE`) reduced to what METEOR looks at: for each part of speech the synsets of
-two or more single words, the lemmas with the numbers of those synsets, and the irregular forms.
+Synonyms are those of WordNet 3.0, and nothing is downloaded: `wn30-synonyms.json.gz` is WordNet 3.0 (Princeton
+University; its notice is `WORDNET-3.0-LICENSE`) reduced to what METEOR looks at: for each part of speech the single
+words of the synsets of each lemma, itself among them unless it has a capital, and the irregular forms.
 """
 
 import gzip
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from types import SimpleNamespace
@@ -33,14 +33,14 @@ APOSTROPHE = re.compile(r"(?i)(\')(?!re|ve|ll|m|t|s|d|n)(\w)\b"), r"\1 \2"
 
 @lru_cache(maxsize=200_000)
 def meteor_words(text: str) -> tuple[str, ...]:
-    """The words and signs of a text, in lower case."""
+    """Return the words and signs of a text, in lower case."""
     sentences, tokenizer = _tokenizers()
     return tuple(word.lower() for sentence in sentences.tokenize(text) for word in tokenizer.tokenize(sentence))
 
 
 @cache
 def _tokenizers() -> tuple[Any, Any]:
-    """Punkt and the word tokenizer. Made at the first use: NLTK's import takes seconds."""
+    """Return Punkt and the word tokenizer. Made at the first use: NLTK's import takes seconds."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer
 
@@ -60,8 +60,7 @@ def _tokenizers() -> tuple[Any, Any]:
     return PunktSentenceTokenizer(learnt, lang_vars=Signs()), Words()
 
 
-TABLE = "wn30-synonyms.txt.gz"
-CAPITAL = "^"  # before a lemma that WordNet writes with a capital: METEOR, which has lower case, never meets that
+TABLE = "wn30-synonyms.json.gz"
 # The endings that WordNet's "morphy" takes off, by part of speech (Fellbaum 1998; morphy(7WN)).
 INFLECTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "n": (
@@ -74,31 +73,24 @@ INFLECTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One part of speech. synsets: their words; lemmas: for each its word and its synsets; irregular: form -> bases."""
-
-    synsets: list[list[str]]
-    lemmas: dict[str, tuple[str | None, list[int]]]
-    irregular: dict[str, list[str]]
-
-    def words(self, word: str, endings: tuple[tuple[str, str], ...]) -> Iterator[str]:
-        """All single words of the synsets of a word and of what it may be a form of."""
-        regular = [word[: -len(old)] + new for old, new in endings if word.endswith(old)]
-        for form in {word, *self.irregular.get(word, regular)}:
-            if form in self.lemmas:
-                own, numbers = self.lemmas[form]
-                if own is not None:
-                    yield own
-                for number in numbers:
-                    yield from self.synsets[number]
-
-
 @lru_cache(maxsize=100_000)
 def synonyms(word: str) -> frozenset[str]:
-    """The single words of all synsets of a word, of every part of speech; empty where WordNet does not know it."""
+    """Return the single words of all synsets of a word, of every part of speech; empty where WordNet does not know
+    it."""
     lower = word.lower()
-    return frozenset(other for name, part in _table().items() for other in part.words(lower, INFLECTIONS[name]))
+    found = set[str]()
+    for name, part in _table().items():
+        regular = [lower[: -len(old)] + new for old, new in INFLECTIONS[name] if lower.endswith(old)]
+        for form in {lower, *part["irregular"].get(lower, regular)}:
+            found.update(part["synonyms"].get(form, "").split())
+    return frozenset(found)
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    """Return by part of speech the `synonyms` of lemmas, with blanks between, and the bases of `irregular` forms."""
+    table: dict[str, dict[str, Any]] = json.loads(gzip.decompress((files(__package__) / TABLE).read_bytes()))
+    return table
 
 
 class Within:
@@ -109,35 +101,14 @@ class Within:
         self._reference = reference
 
     def synsets(self, word: str) -> list[SimpleNamespace]:
-        """All synonyms as one synset (METEOR makes one set of them anyway), or none."""
+        """Return all synonyms as one synset (METEOR makes one set of them anyway), or none."""
         lemmas = [SimpleNamespace(name=partial(str, other)) for other in synonyms(word) & self._reference]
         return [SimpleNamespace(lemmas=lambda: lemmas)] if lemmas else []
 
 
-@lru_cache(maxsize=1)
-def _table() -> dict[str, _Part]:
-    text = gzip.decompress((files(__package__) / TABLE).read_bytes()).decode("utf-8")
-    table = {name: _Part([], {}, {}) for name in INFLECTIONS}
-    part, kind = table["n"], ""
-    for line in text.splitlines():
-        if line.startswith("#"):
-            name, kind = line[1:].split()
-            part = table[name]
-        elif kind == "synsets":
-            part.synsets.append(line.split())
-        elif kind == "lemmas":
-            word, *numbers = line.split()
-            key = word.removeprefix(CAPITAL)
-            part.lemmas[key] = (None if word.startswith(CAPITAL) else key, [int(number) for number in numbers])
-        else:
-            form, *bases = line.split()
-            part.irregular[form] = bases
-    return table
-
-
 @lru_cache(maxsize=500_000)
 def meteor(candidate: str, reference: str) -> float:
-    """How much of a reference a candidate says, in its order: 0 to less than 1 (of n equal words: 1 - .5 / n^3)."""
+    """Return how much of a reference a candidate says, in its order: 0 to less than 1; n equal words: 1 - .5 / n^3."""
     score, stemmer = _scorer()
     within = Within(_stems(reference))
     return float(
@@ -147,14 +118,14 @@ def meteor(candidate: str, reference: str) -> float:
 
 @lru_cache(maxsize=100_000)
 def _stems(text: str) -> frozenset[str]:
-    """The words of a text as METEOR's last stage meets them: it looks synonyms up for stems, among stems."""
+    """Return the words of a text as METEOR's last stage meets them: it looks synonyms up for stems, among stems."""
     _, stemmer = _scorer()
     return frozenset(stemmer.stem(word) for word in meteor_words(text))
 
 
 @cache
 def _scorer() -> tuple[Any, Any]:
-    """NLTK's score and its stemmer. Got at the first use: NLTK's import takes seconds."""
+    """Return NLTK's score and its stemmer. Got at the first use: NLTK's import takes seconds."""
     from nltk.stem.porter import PorterStemmer
     from nltk.translate.meteor_score import single_meteor_score
 

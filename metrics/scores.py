@@ -57,8 +57,8 @@ class CorpusScore:
     remarks: tuple[str, ...] = ()  # what a person should read beside the score, in words
 
     def as_dict(self) -> dict[str, Any]:
-        """The parts by their names, `score`, and `per_label` and `remarks` where there are some, as `aisr score` writes
-        them."""
+        """Return the parts by their names, `score`, and `per_label` and `remarks` where there are some, as `aisr score`
+        writes them."""
         labels = {label: part._asdict() for label, part in self.per_label.items()}
         more = {"per_label": labels, "remarks": list(self.remarks)}
         return {**self.parts, "score": self.score, **{name: content for name, content in more.items() if content}}
@@ -102,53 +102,53 @@ class Scores(ABC):
 
     @abstractmethod
     def ranking(self, resamples: Floats) -> Floats:
-        """The ranking score in 0-1, where each record stands as often in a corpus as `resamples` (resamples, records)
-        says, and counts by its weight; shape (resamples,)."""
+        """Return the ranking score in 0-1, where each record stands as often in a corpus as `resamples` (resamples,
+        records) says, and counts by its weight; shape (resamples,)."""
 
     @abstractmethod
     def surrogate(self, baseline: Self) -> Floats:
-        """What an optimizer that takes means may see of each record, by its weight, shape (records,): the ranking
-        score, linearised at the baseline; the value itself where the ranking score is a mean."""
+        """Return what an optimizer that takes means may see of each record, by its weight, shape (records,): the
+        ranking score, linearised at the baseline; the value itself where the ranking score is a mean."""
 
     @abstractmethod
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right enough to be demos, shape (records,)."""
+        """Return which answers are right enough to be demos, shape (records,)."""
 
     @abstractmethod
     def all_right(self) -> Self:
-        """The scores of the same records, had each answer been the gold one."""
+        """Return the scores of the same records, had each answer been the gold one."""
 
     @abstractmethod
     def corpus_score(self) -> CorpusScore:
-        """The ranking score and its parts. Raises ValueError for an empty corpus."""
+        """Return the ranking score and its parts. Raises ValueError for an empty corpus."""
 
     def smoothed(self) -> Self:
-        """The scores that programs are chosen by; see `Tally.smoothed`."""
+        """Return the scores that programs are chosen by; see `Tally.smoothed`."""
         return self
 
     def mean(self, values: NDArray[Any]) -> Any:
-        """The mean of some values of the records, (records, ...), by their weights."""
+        """Return the mean of some values of the records, (records, ...), by their weights."""
         return np.average(values, axis=0, weights=self.weights)
 
     def __len__(self) -> int:
-        """The number of records."""
+        """Return the number of records."""
         return len(self.values_of_records)
 
 
 def value(scores: Scores) -> float:
-    """The ranking score of a corpus, in 0-1. Raises ValueError for an empty one."""
+    """Return the ranking score of a corpus, in 0-1. Raises ValueError for an empty one."""
     return float(scores.ranking(np.ones((1, records_of(scores))))[0])
 
 
 def records_of(scores: Scores) -> int:
-    """The number of records. Raises ValueError where there are none."""
+    """Return the number of records. Raises ValueError where there are none."""
     if not len(scores):
         raise ValueError("no records: an empty corpus has no score")
     return len(scores)
 
 
 def check_pairs(gold: Sequence[object], predicted: Sequence[object]) -> None:
-    """Raises ValueError where the numbers of gold records and predictions differ."""
+    """Check that there is a prediction for each gold record. Raises ValueError where their numbers differ."""
     if len(gold) != len(predicted):
         raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
 
@@ -166,30 +166,30 @@ class MeanScores(Scores):
         return self.values[:, None]
 
     def ranking(self, resamples: Floats) -> Floats:
-        """The mean where records stand as often as `resamples` (resamples, records) says; shape (resamples,)."""
+        """Return the mean where records stand as often as `resamples` (resamples, records) says; shape (resamples,)."""
         weights = self.times_weight(resamples)
         return np.asarray(weights @ self.values / weights.sum(axis=1))
 
     def surrogate(self, baseline: Self) -> Floats:
-        """The values: the ranking score is their mean."""
+        """Return the values: the ranking score is their mean."""
         return self.times_weight(self.values)
 
     def right(self) -> NDArray[np.bool_]:
-        """Whether a value reaches `demo_from`."""
+        """Return whether a value reaches `demo_from`."""
         return self.values >= self.demo_from
 
     def all_right(self) -> Self:
-        """A value of 1 each."""
+        """Return a value of 1 each."""
         return replace(self, values=np.ones_like(self.values))
 
     def corpus_score(self) -> CorpusScore:
-        """The mean. Raises ValueError for an empty corpus."""
+        """Return the mean. Raises ValueError for an empty corpus."""
         records_of(self)
         return CorpusScore(float(self.mean(self.values)), {})
 
 
 def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = None) -> Any:
-    """The ranking score, in 0-1: the mean of macro-F1 and exact match.
+    """Return the ranking score, in 0-1: the mean of macro-F1 and exact match.
 
     f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); weights: the
     weight of each label in macro-F1, all the same as the official score has it.
@@ -198,13 +198,16 @@ def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = N
 
 
 def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
-    """F1 of each label. `totals` has shape (..., 3, labels); the result (..., labels), 0 where nothing was counted."""
+    """Return F1 of each label, (..., labels), 0 where nothing was counted. totals: (..., 3, labels).
+
+    scikit-learn's `f1_score(labels=…, average=None, zero_division=0)` gives the same numbers of one corpus; intervals
+    need those of hundreds at once, and the surrogate the counts."""
     tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
     return ratio(2 * tp, 2 * tp + fp + fn)
 
 
 def ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
-    """`top` over `bottom`, and 0 where that is 0."""
+    """Return `top` over `bottom`, and 0 where that is 0."""
     quotient: NDArray[np.float64] = np.zeros(np.shape(bottom), dtype=np.float64)
     np.divide(top, bottom, out=quotient, where=bottom != 0)
     return quotient
@@ -218,7 +221,7 @@ class Surrogate:
     n: NDArray[np.float64]
 
     def of(self, counts: NDArray[np.int64], exact: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The surrogate score of each record, shape (records,). counts: (records, 3, labels); exact: (records,)."""
+        """Return the surrogate score of each record, (records,). counts: (records, 3, labels); exact: (records,)."""
         weight = np.divide(0.5 / len(self.n), 2 * self.n, out=np.zeros_like(self.n), where=self.n > 0)
         tp, fp = counts[:, TP, :], counts[:, FP, :]
         return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * exact)
@@ -241,7 +244,8 @@ class Tally(Scores):
         return np.column_stack([counts, self.exact]).astype(np.float64)
 
     def ranking(self, resamples: Floats) -> Floats:
-        """The ranking score, where records stand as often as `resamples` (resamples, records) says; (resamples,)."""
+        """Return the ranking score, where records stand as often as `resamples` (resamples, records) says;
+        (resamples,)."""
         weights = self.times_weight(resamples)
         totals = weights @ self.values_of_records
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
@@ -250,9 +254,8 @@ class Tally(Scores):
         return np.asarray(ranking_value(f1_scores(counts), exact, by_label))
 
     def smoothed(self) -> Self:
-        """The same scores for choosing between programs: in macro-F1 each label counts by its gold statements, `ENOUGH`
-        of them as much as more, so that a lucky hit on a label that occurs once is worth a tenth of what it is worth in
-        the official score."""
+        """Return a copy that weights each label by min(gold statements, `ENOUGH`) in macro-F1. For choosing only: one
+        lucky hit on a rare label must not decide."""
         return replace(self, smooth=True)
 
     @cached_property
@@ -272,7 +275,7 @@ class Tally(Scores):
         return 1 - 0.5 * float((self.support == 0).mean())
 
     def surrogate(self, baseline: Self) -> Floats:
-        """The ranking score linearised at the operating point of a baseline on train, a value a record."""
+        """Return the ranking score linearised at the operating point of a baseline on train, a value a record."""
         return self.times_weight(baseline.linearised.of(self.counts, self.exact))
 
     @cached_property
@@ -288,18 +291,18 @@ class Tally(Scores):
         return Surrogate(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
 
     def right(self) -> NDArray[np.bool_]:
-        """Exact match: a demo that is right in part teaches what is wrong in it."""
+        """Return exact match: a demo that is right in part teaches what is wrong in it."""
         return self.exact
 
     def all_right(self) -> Self:
-        """A true positive for each gold statement, no false one, and exact match."""
+        """Return a true positive for each gold statement, no false one, and exact match."""
         counts = np.zeros_like(self.counts)
         counts[:, TP] = self.counts[:, TP] + self.counts[:, FN]
         return replace(self, counts=counts, exact=np.ones_like(self.exact))
 
     def corpus_score(self) -> CorpusScore:
-        """The ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an empty
-        corpus."""
+        """Return the ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an
+        empty corpus."""
         records_of(self)
         tp, fp, fn = self.totals
         f1, exact = f1_scores(self.totals), float(self.mean(self.exact))
@@ -313,7 +316,7 @@ class Tally(Scores):
         return CorpusScore(score, parts, per_label, self._remarks(f1, exact))
 
     def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
-        """That all answers are alike, and how much of the score rests on rare labels, in words."""
+        """Return in words that all answers are alike, and how much of the score rests on rare labels."""
         answers = self.counts[:, [TP, FP]].sum(axis=(0, 1))  # of each label
         remarks = []
         if answers.max() == answers.sum() >= ENOUGH and (self.support > 0).sum() > 1:

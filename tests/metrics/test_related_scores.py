@@ -126,7 +126,7 @@ def test_the_scorer_of_figures_is_reproduced(tmp_path: Path) -> None:
         rankings = context24_figures.read_predictions(tmp_path / "predicted.csv")
         for name, score in [*row["official_2024"].items(), *row["official_2025"].items()]:
             depth = int(name.removeprefix("ndcg@"))
-            result = context24_figures.score_claims(gold, rankings, depth, official_quirks=True)
+            result = context24_figures.score_claims(gold, rankings, depth, official=True)
             assert result == pytest.approx(row["per_claim"][name], abs=1e-9), row["id"]
             assert np.mean([*result.values()]) == pytest.approx(score, abs=1e-9), row["id"]
 
