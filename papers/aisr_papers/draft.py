@@ -80,7 +80,6 @@ class Float(NamedTuple):
     pictures: tuple[Picture, ...] = ()
     headings: tuple[str, ...] = ()
     notes: str = ""  # below the cells of a table
-    code_places: tuple[Place, ...] = ()  # of drawings by code (TikZ)
     bold: frozenset[tuple[int, int]] = frozenset()  # cells in bold: row and column of `rows`, from 0
     caption_place: Place | None = None  # where caption and notes begin, if not at `place`
     notes_place: Place | None = None

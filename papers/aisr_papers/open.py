@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aisr import UserError
 from aisr_papers.draft import Draft, add_captions
-from aisr_papers.readers.figures import draw_figures
+from aisr_papers.readers.figures import draw_pictures
 
 # Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
 READERS = {
@@ -32,7 +32,7 @@ def read_paper(
         raise UserError(f"--papers {papers}: no such folder; expected the one with the cited papers")
     draft = read_draft(paper, root)
     if figures is not None:
-        draft = draw_figures(draft, paper, figures)
+        draft = draw_pictures(draft, figures)
     draft = add_captions(draft)
     if papers is None:
         return draft, {}

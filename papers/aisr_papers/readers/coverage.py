@@ -3,31 +3,16 @@ comments, mathematics and what is typed verbatim, counted in the source by other
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby, pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from aisr.text import INVISIBLE
 from aisr_papers.draft import Coverage, Draft, Missing, Place
-from aisr_papers.readers.files import Files, without_accents
-from aisr_papers.readers.latex_commands import (
-    ARGUMENTS,
-    DROPPED,
-    FLOATS,
-    IN_BRACKETS,
-    MATH,
-    REFERENCES,
-    SKIPPED,
-    SUBFLOATS,
-    TABULARS,
-    TEXTUAL,
-    name_set,
-)
-from aisr_papers.readers.latex_formulas import ACCENTS
-from aisr_papers.readers.latex_stream import Stream
-from aisr_papers.readers.latex_tokens import Token, source
+from aisr_papers.readers.files import without_accents
+from aisr_papers.readers.latex_commands import MATH, SKIPPED, name_set
+from aisr_papers.readers.latex_tokens import IN_BRACES, VERBATIM
 
 WORD = re.compile(r"[^\W\d_]{2,40}")
 FEWEST = 20  # words of a source; of a shorter one the share says nothing
@@ -87,107 +72,54 @@ def _stretches(words: list[Word], lost: list[bool]) -> list[Missing]:
     return [Missing(words[run[0]].place, len(run), " ".join(words[one].text for one in run[:SHOWN])) for run in longest]
 
 
-# --- The words of LaTeX.
+# --- The words of LaTeX: those outside of commands, mathematics and what is typed as it is, and those in the braces of
+# commands that print them where they stand.
 
-NO_WORDS = {"thebibliography", *SKIPPED, *MATH}
-CLOSING = {"(": ")", "[": "]", "iffalse": "fi"}  # of what is no words either
-# Commands whose arguments are no words, beside those that the reader drops.
-NO_TEXT = {
-    **dict.fromkeys((*IN_BRACKETS, *TEXTUAL), "oom"), **dict.fromkeys(REFERENCES, "m"),
-
-    **dict.fromkeys(name_set(
-        "label url path nolinkurl bibliography captionof graphicspath ce ensuremath ding symbol"
-    ), "m"),
-    **dict.fromkeys(name_set(
-        "captionsetup documentclass usepackage si num addbibresource bibitem pgfplotstabletypeset "
-        "csvautotabular"
-    ), "om"),
-    **dict.fromkeys(name_set("multicolumn setcounter addtocounter numberwithin"), "mm"),
-    "newtheorem": "smomo", "includegraphics": "oom", "multirow": "omomo", "SI": "omm", "qty": "omm", "Block": "omo",
-    "ctable": "ommm",
-}  # fmt: skip
-BEGUN = {**ARGUMENTS, **FLOATS, **SUBFLOATS, **TABULARS}
+PRINTING = name_set(
+    "textbf textit textsc texttt textsf textrm textsl textup textmd textnormal emph underline chapter section "
+    "subsection subsubsection paragraph subparagraph caption footnote makecell item hline centering maketitle large "
+    "Large small bf it"
+)
+UNSEEN = "|".join([*VERBATIM, *map(re.escape, SKIPPED), *map(re.escape, MATH), "thebibliography"])
+PREAMBLE = re.compile(r"\A.*?\\begin\s*\{document\}", re.DOTALL)
+VERB = re.compile(r"\\verb\*?([^\w\s*])([^\n]*?)\1")
+ACCENT = re.compile(r"\\(?:['`^\"~=.]\s*\{?\\?|[cvHkrbdut]\{)([A-Za-z])\}?|\\[-/]")
+OPTION = r"\[[^\[\]]{0,500}\]"
 
 
-def latex_lines(main: Path, files: Files, discarding: Collection[str]) -> Iterator[tuple[str, Place]]:
-    r"""The words of a paper line by line, from its main file and those that it puts in, each where its name stands.
-    discarding: the paper's own commands that print none of their arguments."""
-    words = _Words(main, Files(files.base, files.folder), discarding)
-    for place, texts in groupby(words.read(), key=lambda one: one[1]):
-        yield "".join(text for text, _ in texts), place
+def latex_lines(texts: Mapping[str, str], printing: Collection[str]) -> Iterator[tuple[str, Place]]:
+    """The words of a paper line by line. texts: of its main file and those that it puts in, by their names; printing:
+    its own commands that print an argument."""
+    commands = "|".join(name for name in {*PRINTING, *printing} if name.isalpha())
+    unseen = [
+        r"(?<!\\)%[^\n]*",
+        rf"\\begin\s*\{{({UNSEEN})\}}.*?(?:\\end\s*\{{\1\}}|\Z)",
+        r"\\end\s*\{document\}.*",
+        r"\\iffalse\b.*?(?:\\fi\b|\Z)",
+        r"(?<!\\)(?:\$\$?(?:[^$\n]|\n(?!\s*\n)){1,4000}+\$\$?|\\\(.{1,4000}?\\\)|\\\[.{1,4000}?\\\])",
+        rf"\\(?:textcolor|colorbox|href|multi(?:column|row)\s*{IN_BRACES})\s*{IN_BRACES}",
+        rf"\\(?!(?:{commands})(?![A-Za-z@]))[A-Za-z@]+\*?(?:\s*(?:{OPTION}|\([^()]{{0,40}}\)|#\d|{IN_BRACES}))*+",
+        rf"\\[A-Za-z]+\*?(?:{OPTION})?",
+    ]
+    patterns = [re.compile(pattern, re.DOTALL) for pattern in unseen]
+    for name, text in texts.items():
+        body = VERB.sub(_typed, PREAMBLE.sub(_blank, text))
+        yield from _lines(ACCENT.sub(r"\1", body), name, patterns)
 
 
-class _Words:
-    """Goes through the source of a paper, whose macros and conditions stay as they are."""
+def _typed(match: re.Match[str]) -> str:
+    return f" {match[2].replace('%', ' ')} "
 
-    def __init__(self, main: Path, files: Files, discarding: Collection[str]) -> None:
-        self.stream = Stream(files)
-        self.stream.open(main, Place(files.name(main), 1))
-        self.no_text = {**DROPPED, **NO_TEXT, **dict.fromkeys(discarding, "omm")}
-        self.endless: set[str] = set()  # what begins and does not end
 
-    def read(self) -> Iterator[tuple[str, Place]]:
-        """What stands between the commands, piece by piece."""
-        before = ""
-        while (token := self.stream.raw()) is not None:
-            if token.kind == "command":
-                yield self._command(token), token.place
-            elif token.kind == "math":
-                self._skip("math", token.text)
-                yield " ", token.place
-            elif token.kind in ("text", "bracket"):
-                yield token.text, token.place
-            elif token.kind in ("cell", "par") or (before == "close" and token.kind == "open"):
-                yield " ", token.place
-            before = token.kind
+def _blank(match: re.Match[str]) -> str:
+    return " " + "\n" * match[0].count("\n") + " "
 
-    def _command(self, token: Token) -> str:
-        """What a command prints: a letter with an accent, or a blank; its arguments that are no words are skipped."""
-        name = token.text
-        if name in ACCENTS:
-            following = self.stream.peek()
-            if not name.isalpha() or (following is not None and following.kind == "open"):
-                return "".join(one.text for one in self.stream.argument())
-        if name in ("-", "/"):
-            return ""
-        if name == "documentclass":
-            self.stream.skip_preamble()
-        elif name == "begin":
-            environment = self.stream.word()
-            if environment in NO_WORDS:
-                self._skip("end", environment)
-            else:
-                self.stream.drop(BEGUN.get(environment, "o"))
-        elif name == "end":
-            if self.stream.word() == "document":
-                self.stream.end_file()
-        elif name in CLOSING:
-            self._skip("command", CLOSING[name])
-        elif not self.stream.read_definition(token):
-            usual = "oom" if name.endswith(("ref", "cite")) else "" if name == "item" else "o"
-            self.stream.drop(self.no_text.get(name, usual))
-        return " "
 
-    def _skip(self, kind: str, text: str) -> None:
-        r"""Pass over what is no words, up to a sign, a command or the \end of an environment; over nothing where there
-        is none."""
-        if text in self.endless:
-            return
-        skipped: list[Token] = []
-        while (token := self.stream.raw()) is not None:
-            skipped.append(token)
-            if kind == "end" and token.kind == "command" and token.text == "end":
-                name = self.stream.argument()
-                if source(name) == text:
-                    return
-                skipped += name
-            elif token.kind == kind and token.text == text:
-                return
-            elif kind == "math" and token.kind == "par":
-                break
-        else:
-            self.endless.add(text)
-        self.stream.push(skipped)
+def _lines(text: str, name: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[tuple[str, Place]]:
+    """The lines of a text without what is no word."""
+    for pattern in patterns:
+        text = pattern.sub(_blank, text)
+    return ((line, Place(name, number)) for number, line in enumerate(text.split("\n"), start=1))
 
 
 # --- The words of Markdown.
@@ -210,6 +142,4 @@ REFERENCES_SECTION = re.compile(
 
 def markdown_lines(text: str, name: str) -> Iterator[tuple[str, Place]]:
     """The words of a Markdown paper line by line, without front matter, code, addresses and works."""
-    for pattern in (COMMENT, DISPLAYED, SETTINGS, FENCED, REFERENCES_SECTION, ASIDE):
-        text = pattern.sub(lambda match: " " + "\n" * match[0].count("\n") + " ", text)
-    return ((line, Place(name, number)) for number, line in enumerate(text.split("\n"), start=1))
+    return _lines(text, name, (COMMENT, DISPLAYED, SETTINGS, FENCED, REFERENCES_SECTION, ASIDE))

@@ -4,7 +4,6 @@ Each drawing is kept in a folder by the digest of its source, so that it is draw
 """
 
 import json
-import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from aisr import UserError
 from aisr.text import digest_file, digest_text, write_whole
 from aisr_papers.draft import Draft, Float, Picture, Unread
 from aisr_papers.readers import pdf_process
-from aisr_papers.readers.files import PICTURES, find_main_file
+from aisr_papers.readers.files import PICTURES
 from aisr_papers.readers.pdf_process import Limits, run_child
 from aisr_papers.readers.word import read_picture
 
@@ -71,64 +70,3 @@ def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, content)
     return kept
-
-
-# --- Figures that LaTeX draws by code, or whose file cannot be drawn: they stand in the PDF that was made of the paper.
-# Where that lies beside its main file, the figure of the same number and caption is taken from there.
-
-WORD = re.compile(r"\w{3,}")
-ALIKE = 0.6  # of the words of the shorter caption: both are of one figure
-
-
-def draw_figures(draft: Draft, paper: Path, folder: Path) -> Draft:
-    """The draft with its figures as pictures of points, kept in a folder. paper: what it was read from."""
-    result = draw_pictures(draft, folder)
-    missing = [one for one in result.floats.values() if one.kind == "figure" and not _has_picture(result, one)]
-    if not missing or paper.suffix.lower() == ".pdf":
-        return result
-    pdf_file = find_main_file(paper).with_suffix(".pdf").resolve()
-    if not pdf_file.is_file() or not pdf_file.is_relative_to(draft.folder):
-        return result
-    from aisr_papers.readers import pdf
-
-    try:
-        pdf_floats = pdf.read(pdf_file).floats.values()
-    except UserError:
-        return result
-    figures = {one.name: one for one in pdf_floats if one.kind == "figure" and one.pictures}
-    changes: dict[str, Float] = {}
-    for one in missing:
-        if one.name in figures and _is_same(one, figures[one.name]):
-            pictures = tuple(picture._replace(file=pdf_file) for picture in figures[one.name].pictures)
-            changes[one.key] = one._replace(pictures=pictures, code_places=())
-    # What is no longer missing is not listed.
-    places = {one.place for one in changes.values()}
-    code_places = {
-        place
-        for figure in changes.values()
-        for one in result.floats.values()
-        if figure.name in (one.name, one.name[:-1])
-        for place in one.code_places
-    }
-    unread = tuple(
-        one
-        for one in result.unread
-        if one.place not in code_places and not (one.place in places and NOT_DRAWN in one.reason)
-    )
-    more = draw_pictures(replace(result, floats={**result.floats, **changes}, unread=unread), folder)
-    return replace(more, drawings={**result.drawings, **more.drawings})
-
-
-def _is_same(one: Float, other: Float) -> bool:
-    words, other_words = (set(WORD.findall(caption.casefold())) for caption in (one.caption, other.caption))
-    return len(words & other_words) >= ALIKE * min(len(words), len(other_words)) > 0
-
-
-def _has_picture(draft: Draft, one: Float) -> bool:
-    """Whether a figure, one of its parts, or the whole that it is a part of has a picture."""
-    whole = one.name[:-1] if one.name[-1:].isalpha() else one.name
-    return any(
-        other.pictures
-        for other in draft.floats.values()
-        if other.name in (whole, one.name) or (other.name[:-1] == whole and other.name[-1:].isalpha())
-    )

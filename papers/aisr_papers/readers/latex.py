@@ -59,8 +59,8 @@ def read(path: Path, root: Path | None = None) -> Draft:
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected LaTeX with text between its commands")
     macros = reader.stream.macros.items()
-    discarding = {name for name, one in macros if one.arguments and all(part.kind != "parameter" for part in one.body)}
-    return measure(draft, latex_lines(file, reader.files, discarding))
+    printing = [name for name, one in macros if any(part.kind == "parameter" for part in one.body)]
+    return measure(draft, latex_lines(reader.stream.texts, printing))
 
 
 class _Reader(Floats):
@@ -111,6 +111,7 @@ class _Reader(Floats):
             if not self._begun_at:  # else of a file that can be set alone, within the paper
                 self._begun_at = self.stream.depth
                 self._in_document = True
+                self.stream.forget_preamble()
                 self._items = []
             return
         if name in commands.MATH:
@@ -173,8 +174,6 @@ class _Reader(Floats):
     def _skip_environment(self, name: str, token: Token) -> None:
         if commands.SKIPPED[name]:
             self.files.note_unread(token.place, f"{commands.SKIPPED[name]} ({name}), which is not read")
-        if self._open and commands.SKIPPED[name] == commands.CODED:
-            self._open[-1].content.append(token.place)
         while (one := self.stream.raw()) is not None:
             if one.kind == "command" and one.text == "end" and self.stream.word() == name:
                 return
@@ -358,7 +357,7 @@ class _Reader(Floats):
             return True
         if parts.environment in commands.TABULARS and any(map(_is_data, parts.all(Table))):
             return True  # one between two sentences, which has no number
-        if parts.captions or any(not isinstance(one, Place) for one in parts.content):
+        if parts.captions or parts.content:
             why = f"a {parts.kind} without a numbered caption: nothing can refer to it"
             self.files.note_unread(parts.place, why)
         return False
@@ -389,7 +388,6 @@ class _Reader(Floats):
             tuple(parts.all(Picture)),
             parts.headings,
             join_words(self._pieces(parts.notes)),
-            tuple(parts.all(Place)),
             bold,
             _begin(item for items in parts.captions for item in items),
             _begin(parts.notes),

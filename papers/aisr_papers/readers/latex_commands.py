@@ -81,12 +81,11 @@ TABULARS = {
     "talltblr": "om", "longtblr": "om", "NiceTabular*": "momo", "NiceTabularX": "momo",
     "xtabular": "om", "supertabular*": "mm", "mpsupertabular": "om",
 }  # fmt: skip
-CODED = "a drawing by code"
 # These go over pages, and have captions of their own.
 LONG = name_set("longtable xltabular longtabu supertabular longtblr talltblr")
 # Drawn by code, or no prose; with what they are called in the list of what was not read.
 SKIPPED = {
-    **dict.fromkeys(name_set("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), CODED),
+    **dict.fromkeys(name_set("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), "a drawing by code"),
     **dict.fromkeys(name_set("algorithm algorithm* algorithmic algorithm2e"), "an algorithm"),
     **dict.fromkeys(("CSLReferences", "cslreferences"), "a list of references"),
     "CCSXML": "", "filecontents": "", "filecontents*": "",

@@ -117,8 +117,8 @@ class FloatParts:
     captions: list[list[Item]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     notes: list[Item] = field(default_factory=list)
-    # In order: pictures, tables, floats within it, and where drawings by code are.
-    content: list["Picture | Table | FloatParts | Place"] = field(default_factory=list)
+    # In order: pictures, tables and floats within it.
+    content: list["Picture | Table | FloatParts"] = field(default_factory=list)
     caption_kind: Literal["figure", "table"] | None = None  # of its next caption, where that is not its own
     above_caption: int = 0  # how much of its content stands there
 

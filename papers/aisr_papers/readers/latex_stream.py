@@ -3,6 +3,7 @@ paper's own macros expanded."""
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +67,7 @@ class Stream:
         self.environments: dict[str, tuple[Macro, Tokens]] = {}  # own ones: what their begin and end stand for
         self._stack: list[list[Token]] = []  # each reversed: the next token is the last
         self._ends: list[tuple[int, str]] = []  # the height of the stack below a file or macro, and what is open there
+        self.texts: dict[str, str] = {}  # of the main file and those that are put in behind its preamble
         self._files: list[Path] = []  # that are open
         self._cut: set[Path] = set()  # whose preamble was passed over
         self._levels = 0  # of macros
@@ -84,9 +86,14 @@ class Stream:
             return
         text = self.files.read_text(file, place)
         if text is not None:
+            self.texts[name] = text
             self._files.append(file)
             self._ends.append((len(self._stack), "file"))
             self._stack.append(tokenize(text, name, self.files)[::-1])
+
+    def forget_preamble(self) -> None:
+        """Leave out of the texts the files that define macros and the like."""
+        self.texts = dict(islice(self.texts.items(), 1))
 
     def push(self, tokens: Sequence[Token]) -> None:
         """Put tokens before those that come next."""

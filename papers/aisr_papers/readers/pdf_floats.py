@@ -1,124 +1,70 @@
 """The figures and tables of a PDF, by their captions."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from aisr_papers.draft import Float, Picture, Place, Unread
 from aisr_papers.readers.pdf_blocks import Block, Kind, text_of
 from aisr_papers.readers.pdf_lines import Line
-from aisr_papers.readers.pdf_process import Box, Page, bounding_box
-from aisr_papers.readers.pdf_regions import BACKGROUND, Regions
+from aisr_papers.readers.pdf_process import Box, Page, Word, bounding_box, is_within
+from aisr_papers.readers.pdf_regions import Regions
 from aisr_papers.readers.pdf_tables import Part, Rows, join_parts, rows_of, table_cells
 
-# --- Where the figures of a PDF stand: what is drawn beside a caption, up to the running text around it.
+# --- Where the figures of a PDF stand: the drawings that their captions are nearest to.
 
-PART = re.compile(r"\(?[a-h]\)")  # begins what stands below a part of a figure
-FEWEST_WORDS = 6  # of running text; what has fewer is a label
 LEAST = 25.0  # points, of a side of a figure
-EDGE = 0.03  # of the page's height, above and below which nothing of a figure stands
 MARGIN = 3.0  # points of margin around it
-BESIDE = 12.0  # points that a drawing may stand out of its column
-MOST = 10_000  # drawings of a page that are looked at
-MOST_A_PAGE = 40  # figures, and so many captions and parts
+BESIDE = 60.0  # points between a drawing and the labels at its sides
 
 
-class Figures:
-    """The regions of a PDF's figures, by their captions. blocks: its text; regions: those of each page."""
-
-    def __init__(self, blocks: Sequence[Block], pages: Sequence[Page], regions: Mapping[int, Regions]) -> None:
-        self._pages = {page.number: page for page in pages}
-        # Running text and tables, which a figure ends at, by page.
-        self._walls: dict[int, list[Box]] = {number: list(one.tables) for number, one in regions.items()}
-        self._taken: dict[int, list[Box]] = {}
-        self._captions: dict[int, list[Box]] = {}
-        parts: dict[int, list[Line]] = {}
-        for block in blocks:
-            first = block.lines[0]
-            if first.caption:
-                self._captions.setdefault(first.page, []).append(first.box)
-            if PART.match(block.text) and len(parts.setdefault(first.page, [])) < MOST_A_PAGE:
-                parts[first.page] += [line for line in block.lines if line.page == first.page]
-        for block in blocks:
-            if _is_running(block) and not _goes_on(block, parts.get(block.lines[0].page, ())):
-                for line in block.lines:
-                    self._walls.setdefault(line.page, []).append(line.box)
-
-    def take_beside(self, caption: Block) -> Box | None:
-        """What stands above a caption, or else below it, and belongs to no other one; None for nothing."""
-        page = self._pages[caption.lines[0].page]
-        if len(self._taken.get(page.number, ())) >= MOST_A_PAGE:
-            return None
-        lines = [line for line in caption.lines if line.page == page.number]
-        box = bounding_box(line.box for line in lines)
-        captions = self._captions.get(page.number, [])[: 2 * MOST_A_PAGE]
-        left = min(box.left, *(line.column[0] for line in lines))
-        right = max(box.right, *(line.column[1] for line in lines))
-        for other in captions:
-            if abs(other.top - box.top) < LEAST and other.left > box.right:  # of a figure beside its own
-                right = min(right, (box.right + other.left) / 2)
-            elif abs(other.top - box.top) < LEAST and other.right < box.left:
-                left = max(left, (other.right + box.left) / 2)
-        walls = [
-            wall
-            for wall in (*self._walls.get(page.number, ()), *self._taken.get(page.number, ()))
-            if min(wall.right, right) - max(wall.left, left) > BESIDE
-        ]
-        above = max((wall.bottom for wall in walls if wall.bottom <= box.top + 1), default=EDGE * page.height)
-        below = min((wall.top for wall in walls if wall.top >= box.bottom - 1), default=(1 - EDGE) * page.height)
-        best = _drawn(page, Box(left, above, right, box.top))
-        if best is None and not any(one.top == below for one in captions):  # what stands over the next one is of that
-            best = _drawn(page, Box(left, box.bottom, right, below))
-        if best is not None:
-            self._taken.setdefault(page.number, []).append(best)
-        return best
+def find_pictures(captions: Sequence[Block], pages: Sequence[Page], regions: Mapping[int, Regions]) -> dict[Line, Box]:
+    """Return what is drawn beside each caption, with its labels, by the first line of the caption. Drawings above a
+    caption are taken, where there are none those below it; each is of the nearest caption."""
+    drawings: dict[Line, list[Box]] = {}
+    boxes = {block.lines[0]: bounding_box(line.box for line in block.lines) for block in captions}
+    for page in pages:
+        lines = [line for line in boxes if line.page == page.number]
+        for drawing in regions[page.number].figures if lines else ():
+            nearest = min(lines, key=lambda line: _distance(line, boxes[line], drawing))
+            drawings.setdefault(nearest, []).append(drawing)
+    by_number = {page.number: page for page in pages}
+    pictures: dict[Line, Box] = {}
+    for line, beside in drawings.items():
+        above = [box for box in beside if box.top < boxes[line].top]
+        whole = bounding_box(above or beside)
+        box = _with_labels(whole, line, boxes[line], by_number[line.page], regions[line.page].text)
+        if min(box.width, box.height) >= LEAST:
+            pictures[line] = box
+    return pictures
 
 
-def _is_running(block: Block) -> bool:
-    if block.kind is Kind.CAPTION:
-        return True
-    return not PART.match(block.text) and (block.kind is Kind.HEADING or len(block.text.split()) >= FEWEST_WORDS)
+def _distance(line: Line, caption: Box, drawing: Box) -> float:
+    """How far a drawing stands from a caption; one below it, and one that is not in its middle, counts as further
+    away."""
+    distance = max(drawing.top - caption.bottom, caption.top - drawing.bottom, 0)
+    aside = max(drawing.left - caption.right, caption.left - drawing.right, 0)
+    off = abs(drawing.left + drawing.right - caption.left - caption.right)
+    return distance + NEAR / 2 * (drawing.top >= caption.top) + aside + 0.1 * off
 
 
-def _goes_on(block: Block, parts: Sequence[Line]) -> bool:
-    """Whether a block is the rest of what stands below a part of a figure, in another column than its beginning."""
-    first = block.lines[0]
-    return block.kind is Kind.PARAGRAPH and any(
-        0 < first.baseline - part.baseline < 1.6 * first.size
-        and part.box.left < first.box.right
-        and first.box.left < part.box.right
-        for part in parts
-    )
-
-
-def _drawn(page: Page, band: Box) -> Box | None:
-    """The part of a band that has drawings, with the words beside them; None where they are too small for a figure."""
-    drawings = list(_inside((*page.graphics[:MOST], *page.rules[:MOST]), band, page))
-    if not drawings:
-        return None
-    words = _inside((word.box for word in page.words if word.hidden in ("", "turned")), band, page)
-    whole = bounding_box([*drawings, *words])
-    if min(whole.width, whole.height) < LEAST:
-        return None
+def _with_labels(drawing: Box, line: Line, caption: Box, page: Page, words: Sequence[Word]) -> Box:
+    """A drawing with the rules and words at its sides, and those between it and its caption. words: those of the page
+    outside of drawings."""
+    bottom = caption.top - 1 if drawing.bottom < caption.top else drawing.bottom + MARGIN
+    left = max(min(line.column[0], drawing.left), drawing.left - BESIDE)
+    right = min(max(line.column[1], drawing.right), drawing.right + BESIDE)
+    band = Box(left, drawing.top, right, bottom)
+    turned = [word for word in page.words if word.hidden == "turned"]
+    beside = [box for box in (*page.rules, *(word.box for word in (*words, *turned))) if is_within(box, band)]
+    whole = bounding_box([drawing, *beside])
     return Box(
         max(whole.left - MARGIN, 0),
-        max(whole.top - MARGIN, band.top),
+        max(whole.top - MARGIN, 0),
         min(whole.right + MARGIN, page.width),
-        min(whole.bottom + MARGIN, band.bottom),
+        min(whole.bottom + MARGIN, bottom, page.height),
     )
-
-
-def _inside(boxes: Iterable[Box], band: Box, page: Page) -> Iterator[Box]:
-    """The boxes whose middle is in a band, cut to its height; not the ground that all of the page stands on."""
-    for box in boxes:
-        across, down = (box.left + box.right) / 2, (box.top + box.bottom) / 2
-        large = box.area > BACKGROUND * page.width * page.height
-        if band.left <= across <= band.right and band.top <= down <= band.bottom and not large:
-            yield Box(
-                max(box.left, 0), max(box.top, band.top), min(box.right, page.width), min(box.bottom, band.bottom)
-            )
 
 
 # --- Both, by their captions.
@@ -140,7 +86,7 @@ def read_floats(
 ) -> tuple[dict[str, Float], list[Unread], list[Part]]:
     """Figures and tables by their names, what of them could not be read, and rows that belong to no table. unruled: the
     rows of tables without rules, by the first line of their caption; others: such rows without a caption."""
-    figures = Figures(blocks, pages, regions)
+    drawn = find_pictures([block for block in blocks if block.kind is Kind.CAPTION], pages, regions)
     floats: dict[str, Float] = {}
     tables: dict[str, list[Part]] = {}
     others = list(others)
@@ -171,7 +117,7 @@ def read_floats(
             continue
         if kind == "table":
             tables[name] = [Part(number, box, rows, "")]
-        picture_box = None if rows else figures.take_beside(block)
+        picture_box = None if rows else drawn.get(block.lines[0])
         if kind == "figure" and picture_box is None:
             unread.append(Unread(place, f"the drawing of {name}: nothing drawn stands beside its caption"))
         pictures = (Picture(path, number, (*picture_box,)),) if picture_box else ()

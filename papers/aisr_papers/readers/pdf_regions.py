@@ -112,7 +112,7 @@ def _is_near(box: Box, captions: Sequence[Box]) -> bool:
 def _drawings(page: Page) -> list[Box]:
     """Pictures and drawings, those that touch joined to one."""
     most = BACKGROUND * page.width * page.height
-    joined = _join_touching(page, [box for box in page.graphics if box.area < most])
+    joined = _join_touching(page, [box for box in (*page.graphics, *page.rules[:MOST_RULES]) if box.area < most])
     large = [box for box in joined if box.width > LEAST and box.height > LEAST]
     return sorted(large, key=lambda box: box.area)[-MOST_REGIONS:]
 

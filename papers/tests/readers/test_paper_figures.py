@@ -7,7 +7,7 @@ from PIL import Image
 
 from aisr_papers.draft import Draft
 from aisr_papers.readers import figures, pdf
-from aisr_papers.readers.figures import LIMITS, draw_figures, draw_pictures
+from aisr_papers.readers.figures import LIMITS, draw_pictures
 from aisr_papers.readers.latex import read
 from aisr_papers.readers.pdf_process import Limits
 from paper_support.pdfs import MIB, column, forms_in_forms, picture, text, write
@@ -114,15 +114,3 @@ def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) ->
     assert 160 <= top <= 172
     assert 310 <= bottom <= 345  # with the words below its part, without the caption
     assert colour(draft, one.path(draft.folder))[0] == 128
-
-
-def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(set_paper: Path) -> None:
-    folder = set_paper.parent
-    code = r"\begin{figure}\begin{tikzpicture}\draw (0,0);\end{tikzpicture}\caption{%s}\end{figure}"
-    body = f"See Figure 1.\n\n{code % 'Wrens by night.'}\n{code % 'Owls in the snow of May.'}"
-    (folder / "main.tex").write_text(body, "utf-8")
-    draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
-    assert [one.split("&box=")[0] for one in draft.drawings] == ["main.pdf#page=1"]
-    assert [f"{one.place}: {one.reason}" for one in draft.unread] == [
-        "main.tex:4: a drawing by code (tikzpicture), which is not read"
-    ]

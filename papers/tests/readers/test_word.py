@@ -8,7 +8,7 @@ from PIL import Image
 
 from aisr import UserError
 from aisr_papers.readers import word
-from aisr_papers.readers.figures import draw_figures
+from aisr_papers.readers.figures import draw_pictures
 from aisr_papers.readers.word import MOST_PART, read
 from paper_support.golden import READ
 from paper_support.word_files import cell, link, paragraph, part, picture, run, table, write
@@ -16,7 +16,7 @@ from paper_support.word_files import cell, link, paragraph, part, picture, run, 
 
 def test_a_picture_of_a_word_file_is_shown(tmp_path: Path) -> None:
     file = READ / "word" / "paper.docx"
-    drawn = draw_figures(read(file), file, tmp_path / "kept")
+    drawn = draw_pictures(read(file), tmp_path / "kept")
     with Image.open(drawn.drawings["paper.docx#word/media/a.png"]) as image:
         assert image.getpixel((1, 1)) == (255, 0, 0)
 
