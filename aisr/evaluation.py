@@ -147,8 +147,9 @@ def evaluate(
         seconds = time.monotonic() - began
         result = scoring.score_outcomes(task, cases, outcomes)
         done = Evaluation(loaded, name or loaded.digest, file, lm.opened, result, seconds, command)
-        written = _write(done, replayed, None if output is None else Path(output), root if track else None)
-    return ProgramScores(done, aim, *written)
+        scores = ProgramScores(done, aim)
+        logged = _write(scores, replayed, None if output is None else Path(output), root if track else None)
+    return ProgramScores(done, aim, *logged)
 
 
 def _optional_file(records: Records | None) -> AbstractContextManager[Path | None]:
@@ -162,7 +163,7 @@ def _attach(loaded: Loaded, lm: LanguageModel, image_root: PathLike | None, data
 
 
 def _write(
-    done: Evaluation, replayed: list[ReplayedRecord], output: Path | None, root: Path | None
+    scores: ProgramScores, replayed: list[ReplayedRecord], output: Path | None, root: Path | None
 ) -> tuple[str | None, str | None]:
     """Write an evaluation to a file and the folder beside it, and log it to the MLflow store below an artifacts folder,
     as far as these are named. Return the run, and why there is none."""
@@ -170,12 +171,12 @@ def _write(
         return None, None
     with TemporaryDirectory() as temporary:
         folder = report_folder(output) if output else Path(temporary)
-        write_evaluation_report(done, replayed, folder)
+        write_evaluation_report(scores.evaluation, replayed, folder, scores.target)
         if output:
-            write_whole(output, as_json(done.result.report()))
+            write_whole(output, as_json(scores.as_dict()))
         if root is None:
             return None, None
-        return try_to_log(lambda: log_evaluation(root, done, folder, replayed), "not logged to MLflow")
+        return try_to_log(lambda: log_evaluation(root, scores.evaluation, folder, replayed), "not logged to MLflow")
 
 
 def report_folder(output: Path) -> Path:

@@ -107,6 +107,10 @@ class Shape(NamedTuple):
     words: float  # of the statements of a record, on average
     evidence: dict[str, float]  # items of a record by their kind, on average
 
+    def items(self, kind: str) -> str:
+        """Return how many items of a kind of evidence a record has, as a table shows it."""
+        return f"{self.evidence.get(kind, 0.0):.1f}"
+
     def __str__(self) -> str:
         items = ", ".join(f"{count:.1f} {kind}" for kind, count in self.evidence.items())
         parts = [f"{self.records} records", f"{self.statements:.1f} statements of {self.words:.0f} words a record"]
@@ -124,11 +128,23 @@ class Comparison(NamedTuple):
 
     def lines(self, name: str, other: str) -> list[str]:
         """Return it in words."""
-        lines = [f"{name}: {self.ours}", f"{other}: {self.others}"]
+        return [f"{name}: {self.ours}", f"{other}: {self.others}", self.texts()]
+
+    def texts(self) -> str:
+        """Return how far the texts differ, in words."""
         if self.auc is None:
-            return [*lines, "texts: too few records to tell whether they differ"]
-        lines.append(f"texts told apart with AUC {self.auc:.2f} (.5: alike), most by: {', '.join(self.words)}")
-        return lines
+            return "texts: too few records to tell whether they differ"
+        return f"texts told apart with AUC {self.auc:.2f} (.5: alike), most by: {', '.join(self.words)}"
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the rows of a table: what is counted, and how much of it each set has."""
+        kinds = sorted({*self.ours.evidence, *self.others.evidence})
+        return [
+            ("records", str(self.ours.records), str(self.others.records)),
+            ("statements a record", f"{self.ours.statements:.1f}", f"{self.others.statements:.1f}"),
+            ("words a record", f"{self.ours.words:.0f}", f"{self.others.words:.0f}"),
+            *((f"{kind}s a record", self.ours.items(kind), self.others.items(kind)) for kind in kinds),
+        ]
 
 
 def statements_of(record: Record) -> int:

@@ -1,22 +1,13 @@
 """The documents agree with the code: what they tell a reader to type, open or follow is there."""
 
 import re
-import shlex
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
 import typer
 
-from aisr.base.jsonl import read
 from aisr.cli.__main__ import app
 from aisr.cli.options import LM_SETTINGS
-from aisr.programs.averitec import AveritecRecord
 from aisr.programs.registry import TASKS, find_task
-from aisr.programs.retrieval import passages_of
-from support.documents import check_links, code, first_command, links, tokens
+from support.documents import check_links, code, links
 from support.paths import ROOT
 
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
@@ -29,7 +20,6 @@ PAGES = sorted(
     ]
 )
 PRESENT = [page for page in PAGES if page != HISTORY]
-TESTED = ("adding-a-task", "dspy")  # by tests of their own
 OURS = re.compile(r"(?:aisr|programs|metrics|optimize|tests|tools|docs|benchmarks|data/sample)/[\w./-]*")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -75,33 +65,3 @@ def test_files_make_targets_and_variables_that_are_named_exist() -> None:
             assert target in targets, f"{page.name}: make {target}"
         for variable in re.findall(r"\bAISR_[A-Z_]+", text):
             assert variable in sources, f"{page.name}: {variable}"
-
-
-def test_the_lines_that_make_records_of_a_table_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    table = "claim,evidence,label\nIce melts.,It melted.,SUPPORTS\nIce grows.,It melted.,REFUTES\n"
-    Path("claims.csv").write_text(table, encoding="utf-8")
-    exec(next(one.content for one in tokens(ROOT / "docs" / "official-data.md") if one.info == "python"), {})
-    records = list(read("claims.jsonl", AveritecRecord, "averitec"))
-    assert [(record.claim, record.label) for record in records] == [
-        ("Ice melts.", "Supported"),
-        ("Ice grows.", "Refuted"),
-    ]
-    assert all(passages_of(record.documents or ()) for record in records)
-
-
-# The commands of the page on tasks need the package that it describes: test_adding_a_task.py installs it and runs them.
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(page.stem for page in PAGES if page.parent.name == "docs" and page.stem not in TESTED)
-)
-def test_the_first_command_of_a_page_works_as_it_stands(name: str, tmp_path: Path) -> None:
-    program, *words = shlex.split(first_command(ROOT / "docs" / f"{name}.md"), comments=True)
-    assert program in ("aisr", ".venv/bin/aisr"), f"{name}.md begins with {program}; expected a command of aisr"
-    (tmp_path / "data").symlink_to(ROOT / "data")
-    (tmp_path / "artifacts").mkdir()
-    for folder in (ROOT / "artifacts").glob("example-*"):
-        shutil.copytree(folder, tmp_path / "artifacts" / folder.name)
-    command = [sys.executable, "-m", "aisr.cli", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr

@@ -22,6 +22,7 @@ from aisr.judging.evaluate import Evaluation, Result, record_confidence, score_o
 from aisr.judging.judge import ReplayedRecord, replay
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
+from aisr.optimize.target import Target
 from aisr.programs.evidence import ShownEvidence
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
@@ -46,6 +47,15 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class TargetPanel(_Strict):
+    """The set that will be ranked, beside the records that stand for it. All in words, as the page shows them."""
+
+    ours: str  # what these records are
+    weighted: str  # their score weighted to the target
+    rows: list[tuple[str, str, str]] = []  # what is counted, and how much of it each set has; none of a stated mix
+    remarks: list[str] = []  # how the texts differ, the mix, and how far a forecast can be trusted
+
+
 class About(_Strict):
     """What was judged by what."""
 
@@ -61,6 +71,7 @@ class About(_Strict):
     test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
     uncompiled: Score | None = None  # of the program before its compile, on the same split
     gain: tuple[float, float, float] | None = None  # over that one, with the ends of its 95 % interval
+    target: TargetPanel | None = None
 
 
 class Statement(_Strict):
@@ -210,20 +221,33 @@ def write_compile_report(run: "Run") -> CompileReport:
         about.test = test.summary()
         about.uncompiled = run.baseline_test.summary() if run.baseline_test else None
         about.gain = run.gain_on_test
-    if run.target and result.at_target:
-        sides = run.target.comparison.lines("Dev and test", "target") if run.target.comparison else []
-        parts = [f"Weighted to the target: {result.at_target}", *sides, *run.target.warnings()]
-        about.note = f"{about.note} {'. '.join(parts)}.".strip()
+    about.target = _target_panel("dev and test", run.target, result)
     _write_records(run.folder, gather(task, about, dev), plan.image_folder)
     return CompileReport(program, dev)
 
 
-def write_evaluation_report(done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path) -> None:
+def write_evaluation_report(
+    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, target: Target | None = None
+) -> None:
     """Into a folder: the scores, every record of an evaluation, and the page."""
     task = done.loaded.task
     write_whole(folder / REPORT, as_json(done.result.report()))
     about = _about(f"{task.name} · {done.program}", done.loaded, done.lm, done.data.name, done.result)
+    about.target = _target_panel("these records", target, done.result)
     _write_records(folder, gather(task, about, replayed), done.loaded.program.image_folder)
+
+
+def _target_panel(ours: str, target: Target | None, result: Result) -> TargetPanel | None:
+    if target is None or result.at_target is None:
+        return None
+    panel = TargetPanel(ours=ours, weighted=str(result.at_target))
+    if target.comparison:
+        panel.rows = target.comparison.rows()
+        panel.remarks.append(target.comparison.texts())
+    if target.mix:
+        panel.remarks.append(f"mix of the target{'' if target.mix.judged else ', as stated'}: {target.mix}")
+    panel.remarks += target.warnings()
+    return panel
 
 
 def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) -> About:

@@ -1,5 +1,6 @@
 """A compile that aims at the set that it will be ranked on: weights of records, and what follows from them."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,7 +121,9 @@ def test_a_compile_weighs_dev_and_test_to_the_target_and_says_so(
     assert manifest.target is not None
     assert manifest.target["judged"] == 15
     assert manifest.data["target"].records == 15
-    assert "Weighted to the target: " in (tmp_path / "track1" / "labeled" / "report.html").read_text("utf-8")
+    page = (tmp_path / "track1" / "labeled" / "report.html").read_text("utf-8")
+    assert "Weighted to the target " in page
+    assert re.search(r'<th scope="row">target</th><td>15</td>', page)
     assert {"dev", "target_dev", "test", "target_test"} <= set(manifest.scores)
     assert "dev, weighted to the target" in (tmp_path / "track1" / "labeled" / "PROMPT.md").read_text("utf-8")
     other = aisr("compile", *at, *lm, "--target-mix", "error-free=.2")
