@@ -172,11 +172,11 @@ class NdcgScores(MeanScores):
         return cls(clean.mean(axis=1), clean, official, gold_first)
 
     def right(self) -> NDArray[np.bool_]:
-        """Whether an answer may be a demo: whether it names the gold elements before all others."""
+        """Return whether an answer may be a demo: whether it names the gold elements before all others."""
         return self.gold_first
 
     def corpus_score(self) -> CorpusScore:
-        """The ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
+        """Return the ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
         score = super().corpus_score().score
         parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.mean(self.clean), strict=True)}
         depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.mean(self.official), strict=True))

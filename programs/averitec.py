@@ -23,6 +23,7 @@ from aisr.metrics.averitec import (
     AveritecLabel,
     ClaimGold,
     FactCheck,
+    GoldAnswer,
     Matches,
     Pair,
     Question,
@@ -118,7 +119,8 @@ class AveritecPrediction(Prediction):
 
     @classmethod
     def line(cls, answer: FactCheck | ClaimGold) -> dict[str, Any]:
-        """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
+        """Return an answer as the fields of a line: of gold the strings that the scorer compares; a pair says whether
+        it is filled in where it is."""
         if isinstance(answer, ClaimGold):
             return {"label": answer.label, "evidence": list(answer.compared.strings)}
         evidence = [pair.model_dump(exclude=None if pair.filled else {"filled"}) for pair in answer.evidence]
@@ -236,11 +238,11 @@ class Averitec(Program):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            pairs = [
-                Pair(question=question.question, answer=answer.text, url=answer.source_url or "")
-                for question in record.gold.questions
-                for answer in question.answers
-            ][:MOST_PAIRS]
+            pairs: list[Pair] = []
+            for question in record.gold.questions:
+                for answer in question.answers:
+                    pairs.append(Pair(question=question.question, answer=answer.text, url=answer.source_url or ""))
+            pairs = pairs[:MOST_PAIRS]
             right = {
                 "questions": [item(question.question) for question in record.gold.questions[:MOST_QUESTIONS]],
                 "evidence": as_lines(pairs, {}),
@@ -348,9 +350,12 @@ def sourced(right: Sequence[Pair], passages: PassagesById) -> list[dict[str, str
     left = dict(passages)
     for pair in right:
         words = set(pair.answer.lower().split())
-        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
-        if near:
-            key = max(near, key=lambda place: len(near[place]))
+        shared: dict[str, int] = {}
+        for key, passage in left.items():
+            if passage.url == pair.url:
+                shared[key] = len(words.intersection(passage.text.lower().split()))
+        if shared:
+            key = max(shared, key=lambda place: shared[place])
             pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
     return pairs
 
@@ -396,12 +401,13 @@ class AveritecTask(Task):
         return evidence_match(answer.compared.strings, gold.compared.strings) > HEADLINE
 
     def feedback(self, gold: ClaimGold, answer: FactCheck) -> str:
-        """What is wrong with label and evidence."""
+        """Return what is wrong with label and evidence."""
         right = gold.compared.strings
         match = evidence_match(answer.compared.strings, right)
-        label = f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
         if answer.label == gold.label:
             label = "The label is right."
+        else:
+            label = f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
         if match > HEADLINE:
             return f"{label} The evidence matches the gold evidence well enough ({match:.2f}; {HEADLINE} is needed)."
         missing = f"The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: "
@@ -413,7 +419,7 @@ class AveritecTask(Task):
         return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
 
     def submitted_fields(self, record: AveritecRecord) -> dict[str, Any]:
-        """The id, the place in the organisers' file, and the claim."""
+        """Return the id, the place in the organisers' file, and the claim."""
         return {"id": record.id, "claim_id": record.claim_id, "claim": record.claim}
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -434,18 +440,16 @@ class AveritecTask(Task):
         return {claim_key(record.claim), *evidence_keys(self.long_texts(record))}
 
     def long_texts(self, record: AveritecRecord) -> list[str]:
-        """The gold answers and what is held of the pages that they are from; of other pages many claims have some."""
-        answers = [answer for question in record.questions or () for answer in question.answers]
-        answered = [answer for answer in answers if answer.answer_type != UNANSWERABLE]
-        pages = {answer.source_url for answer in answered if answer.source_url}
-        return [
-            *(answer.answer for answer in answered),
-            *(document.text for document in record.documents or () if document.url in pages),
-        ]
+        """Return the gold answers and what is held of the pages that they are from; of other pages many claims have
+        some."""
+        answers = [answer for answer in gold_answers(record) if answer.answer_type != UNANSWERABLE]
+        pages = {answer.source_url for answer in answers} - {None, ""}
+        documents = [document for document in record.documents or () if document.url in pages]
+        return [answer.answer for answer in answers] + [document.text for document in documents]
 
     def shown_evidence(self, record: AveritecRecord, case: Case, answer: FactCheck | None) -> list[ShownEvidence]:
-        """The predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The verdict
-        does not rest on filled pairs."""
+        """Return the predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The
+        verdict does not rest on filled pairs."""
         gold = gold_pages(record)
         predicted = [
             ShownEvidence(
@@ -461,7 +465,7 @@ class AveritecTask(Task):
         return [*predicted, *read]
 
     def query(self, record: AveritecRecord) -> Query:
-        """The claim, in the passages of its documents; gold are those of gold pages."""
+        """Return the claim, in the passages of its documents; gold are those of gold pages."""
         passages, pages = passages_of(record.documents or []), gold_pages(record)
         texts = {key: passage.text for key, passage in passages.items()}
         gold = [key for key, passage in passages.items() if passage.url in pages]
@@ -475,9 +479,14 @@ class AveritecTask(Task):
         return "documents: no page with the url that an answer of `questions` names as its source_url"
 
 
+def gold_answers(record: AveritecRecord) -> list[GoldAnswer]:
+    """Return the answers to all gold questions."""
+    return [answer for question in record.questions or () for answer in question.answers]
+
+
 def gold_pages(record: AveritecRecord) -> set[str | None]:
-    """The addresses of the pages that gold answers are from."""
-    return {answer.source_url for question in record.questions or () for answer in question.answers}
+    """Return the addresses of the pages that gold answers are from."""
+    return {answer.source_url for answer in gold_answers(record)}
 
 
 AVERITEC = AveritecTask()

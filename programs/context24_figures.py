@@ -279,7 +279,7 @@ class Context24FiguresTask(Task):
         return tuple(prediction.ranking[:RANKED])
 
     def feedback(self, gold: FigureGold, answer: Ranking) -> str:
-        """Where the gold elements stand, and what stands before them."""
+        """Return where the gold elements stand, and what stands before them."""
         places = {label: answer.index(label) + 1 if label in answer else None for label in gold.findings}
         sentences = [
             f"{label} evidences the claim and stands {f'in place {place}' if place else 'not among them'}."
@@ -291,8 +291,8 @@ class Context24FiguresTask(Task):
         return " ".join([*sentences, f"Before it stand what evidences something else: {', '.join(before)}."])
 
     def problem(self, record: Context24FiguresRecord, answer: Ranking) -> str | None:
-        """A label that is no element of the paper, or no label: the organisers' parser makes of nothing a label without
-        letters, which is worth half at the first place."""
+        """Return the label that is no element of the paper, or that there is none: the organisers' parser makes of
+        nothing a label without letters, which is worth half at the first place."""
         unknown = set(answer).difference(element.label for element in record.elements)
         if unknown:
             return f"{min(unknown)[:80]!r} is no element of the paper"
@@ -312,7 +312,7 @@ class Context24FiguresTask(Task):
         write_whole(out, text.getvalue())
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
-        """The claim, the paper, its captions and its pictures."""
+        """Return the claim, the paper, its captions and its pictures."""
         captions = evidence_keys((), [element.caption for element in record.elements])
         paper = paper_keys(record.paragraphs, record.citekey)
         return {claim_key(record.claim), *paper, *captions, *picture_keys(record.img_paths)}
@@ -321,14 +321,14 @@ class Context24FiguresTask(Task):
         return ["\n".join(record.paragraphs)]
 
     def stratify_by(self, gold: FigureGold) -> str:
-        """Table, figure or panel: what the first gold element is."""
+        """Return what the first gold element is: table, figure or panel."""
         place = place_of(gold.findings[0])
         if place is None:
             return "other"
         return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
 
     def shown_evidence(self, record: Context24FiguresRecord, case: Case, answer: Ranking | None) -> list[ShownEvidence]:
-        """The elements: those that were named in their order, then the others."""
+        """Return the elements: those that were named in their order, then the others."""
         texts = documents(record.paper)
         pictures = {element.label: element.img_path for element in record.elements}
         named = [label for label in answer or () if label in texts]

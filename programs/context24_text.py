@@ -112,10 +112,9 @@ def locate(source: SourceText, passages: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _holds(passage: str, passage_stems: set[str], sentence: str, stems: set[str]) -> bool:
-    """Whether a passage, by its letters and stems, holds a sentence."""
-    if len(sentence) >= SHORTEST_QUOTE and (
-        sentence in passage or (len(passage) >= SHORTEST_QUOTE and passage in sentence)
-    ):
+    """Return whether a passage, by its letters and stems, holds a sentence."""
+    short, long = sorted((passage, sentence), key=len)
+    if len(short) >= SHORTEST_QUOTE and short in long:
         return True
     return len(stems) >= FEWEST_STEMS and len(stems & passage_stems) >= MOST_SHARED * len(stems)
 
@@ -283,7 +282,7 @@ class Context24Text(Program):
         self.fitted = fit_weights((record.claim, record.paper, record.gold) for record in records if record.gold)
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """Take the weights of a saved program. Raises ValueError for anything else."""
+        """Set the weights that were saved. Raises ValueError for anything else."""
         self.fitted = MethodWeights.model_validate(saved)
 
     def prepare(self, record: Context24TextRecord) -> Case:
@@ -314,7 +313,7 @@ class Context24Text(Program):
         return self.case(record, inputs, {"chosen": [_id(place) for place in chosen]}, demo)
 
     def _demo(self, claim: str, source: SourceText, right: Sequence[int]) -> dict[str, Any]:
-        """The fields of a short demo: the right sentences, and the four others that rank highest."""
+        """Return the fields of a short demo: the right sentences, and the four others that rank highest."""
         others = [place for place in self._ranked(claim, source) if place not in right][:DEMO_DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
         return {"passages": passages, "chosen": [_id(place) for place in right]}
@@ -391,7 +390,7 @@ class Context24TextTask(Task):
         return tuple(prediction.snippets)
 
     def feedback(self, gold: Snippets, answer: Snippets) -> str:
-        """How well the snippets match, and the gold ones."""
+        """Return how well the snippets match, and the gold ones."""
         if not gold:
             return "Nothing is gold for this claim; no answer to it earns anything."
         one, two, longest = snippet_match(answer, gold)
@@ -406,7 +405,7 @@ class Context24TextTask(Task):
         return (source.text(source.rank(bm25(record.claim, source.sentences))[:SENTENCES]),)
 
     def submitted_fields(self, record: Context24TextRecord) -> dict[str, Any]:
-        """The id, and the organisers' names of paper and collection."""
+        """Return the id, and the organisers' names of paper and collection."""
         return {"id": record.id, "citekey": record.citekey, "dataset": record.dataset}
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -415,19 +414,19 @@ class Context24TextTask(Task):
         write_whole(out, json.dumps(lines, ensure_ascii=False, indent=1) + "\n")
 
     def shared_keys(self, record: Context24TextRecord) -> set[str]:
-        """The claim and the paper."""
+        """Return the claim and the paper."""
         return {claim_key(record.claim), *paper_keys(record.paragraphs, record.citekey)}
 
     def long_texts(self, record: Context24TextRecord) -> list[str]:
         return ["\n".join(record.paragraphs)]
 
     def stratify_by(self, gold: Snippets) -> str:
-        """Whether there are none, one or several gold snippets."""
+        """Return whether there are none, one or several gold snippets."""
         return "none" if not gold else "one" if len(gold) == 1 else "several"
 
     def shown_evidence(self, record: Context24TextRecord, case: Case, answer: Snippets | None) -> list[ShownEvidence]:
-        """The predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked that
-        stand in a gold passage."""
+        """Return the predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked
+        that stand in a gold passage."""
         source: SourceText = case.example.source
         gold = record.gold or ()
         located = set(map(_id, locate(source, gold)))

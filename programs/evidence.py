@@ -66,7 +66,7 @@ class Evidence(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The same without a word about pictures."""
+        """The items without a word about pictures."""
         return self._text("")
 
     @property

@@ -15,6 +15,7 @@ by the digest of the file, so that a picture is read once.
 import base64
 import hashlib
 import io
+import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,7 +90,7 @@ class ImageFolder:
         return str(path)
 
     def file(self, record: str, img_path: str) -> str | None:
-        """Do the same; None, and an entry in `problems`, for one that cannot be used."""
+        """Return the absolute path of a picture; None, and an entry in `problems`, for one that cannot be used."""
         try:
             return self.check(img_path)
         except BadPicture as error:
@@ -107,8 +108,8 @@ class ImageFolder:
 
 @lru_cache(maxsize=2**14)  # several records show one picture
 def _reason_against(file: str, modified: int, size: int) -> str:
-    """Why a picture cannot be used; empty where it can. modified, size: of the file, which a changed one has others
-    of."""
+    """Return why a picture cannot be used; empty where it can. modified, size: of the file, which a changed one has
+    others of."""
 
     def load(picture: Image.Image) -> None:
         picture.draft("RGB", (picture.width // 8, picture.height // 8))  # a JPEG is read whole, and made small
@@ -172,14 +173,14 @@ def small_copies(image_folder: ImageFolder, paths: Iterable[str]) -> dict[str, s
     """Return small WebP copies of pictures for a page, as addresses that hold them, by the paths that records give;
     without those that lie outside of the folder, are too large or are no pictures, and without any metadata."""
     ordered = sorted(paths)
+    addresses = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
-        copies = counted(
-            pool.map(lambda path: _small_copy(image_folder, path), ordered),
-            "making small copies of pictures",
-            len(ordered),
-        )
-        small = zip(ordered, copies, strict=True)
-        return {path: f"data:image/webp;base64,{base64.b64encode(one).decode()}" for path, one in small if one}
+        copies = pool.map(lambda path: _small_copy(image_folder, path), ordered)
+        counting = counted(copies, "making small copies of pictures", len(ordered))
+        for path, copy in zip(ordered, counting, strict=True):
+            if copy:
+                addresses[path] = f"data:image/webp;base64,{base64.b64encode(copy).decode()}"
+    return addresses
 
 
 def _small_copy(image_folder: ImageFolder, path: str) -> bytes | None:
@@ -200,7 +201,7 @@ def digest(file: str) -> str:
 
 
 def _flat(picture: Image.Image) -> Image.Image:
-    """In RGB; what was transparent is white, as on the page."""
+    """Return a picture in RGB; what was transparent is white, as on the page."""
     if picture.mode not in ("RGBA", "LA", "PA") and "transparency" not in picture.info:
         return picture.convert("RGB")
     flat = Image.new("RGB", picture.size)
@@ -211,12 +212,10 @@ def _flat(picture: Image.Image) -> Image.Image:
 
 
 def is_text_alone(value: Any) -> bool:
-    """Whether a value of a demo, at any depth, holds none of the marks between which DSPy finds content parts."""
-    if isinstance(value, str):
-        return CUSTOM_TYPE_START_IDENTIFIER not in value and CUSTOM_TYPE_END_IDENTIFIER not in value
-    if isinstance(value, dict):
-        return all(is_text_alone(key) and is_text_alone(inner) for key, inner in value.items())
-    return not isinstance(value, list | tuple) or all(map(is_text_alone, value))
+    """Return whether a value of a demo, at any depth, holds none of the marks between which DSPy finds content
+    parts."""
+    text = json.dumps(value, default=str)
+    return CUSTOM_TYPE_START_IDENTIFIER not in text and CUSTOM_TYPE_END_IDENTIFIER not in text
 
 
 # --- Reading the text in pictures
@@ -271,14 +270,16 @@ def read_text(file: str) -> list[str]:
 
 def in_rows(pieces: list[Piece]) -> list[str]:
     """Return the pieces as rows: what overlaps with the middle of a row's height stands in that row."""
-    lines: list[list[Piece]] = []
+    rows: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda piece: piece.top + piece.bottom):
         middle = (piece.top + piece.bottom) / 2
-        if lines and middle <= median(other.bottom for other in lines[-1]):
-            lines[-1].append(piece)
+        if rows and middle <= median(other.bottom for other in rows[-1]):
+            rows[-1].append(piece)
         else:
-            lines.append([piece])
-    return [CELL.join(piece.text for piece in sorted(line, key=lambda piece: piece.left)) for line in lines]
+            rows.append([piece])
+    for row in rows:
+        row.sort(key=lambda piece: piece.left)
+    return [CELL.join(piece.text for piece in row) for row in rows]
 
 
 def _read_pieces(file: str) -> list[Piece]:
@@ -300,18 +301,21 @@ def _read_pixels(pixels: np.ndarray) -> list[Piece]:
         return []
     boxes = sorted(boxes, key=lambda box: float(box[:, 0].min()))
     places = [_place(box) for box in boxes]
-    crops = [
-        get_rotate_crop_image(pixels, box) if place.slanted else _crop(pixels, place)
-        for box, place in zip(boxes, places, strict=True)
-    ]
+    crops: list[np.ndarray] = []
+    for box, place in zip(boxes, places, strict=True):
+        crops.append(get_rotate_crop_image(pixels, box) if place.slanted else _crop(pixels, place))
     pieces: list[Piece] = []
     for piece in _read_crops(places, crops):
         beside = next((one for one in reversed(pieces) if _overlap(one, piece)), None)
-        joined = _read_joined(pixels, beside, piece) if beside else None
-        if beside and joined and joined.score >= min(beside.score, piece.score):
+        if beside is None:
+            pieces.append(piece)
+            continue
+        joined = _read_joined(pixels, beside, piece)
+        if joined.score >= min(beside.score, piece.score):
             pieces.remove(beside)
-            piece = joined
-        pieces.append(piece)
+            pieces.append(joined)
+        else:
+            pieces.append(piece)
     return pieces
 
 
@@ -327,7 +331,7 @@ def _crop(pixels: np.ndarray, piece: Piece) -> np.ndarray:
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
-    """Whether two pieces stand in a line and share pixels, of which both would read a sign."""
+    """Return whether two pieces stand in a line and share pixels, of which both would read a sign."""
     if one.slanted or other.slanted or one.is_tall != other.is_tall:
         return False
     across = min(one.right, other.right) - max(one.left, other.left)
@@ -349,14 +353,16 @@ def _read_crops(places: Sequence[Piece], crops: Sequence[np.ndarray]) -> list[Pi
     stand, and the other way; what may be one sign turned only where it is not sure upright. crops: of each its
     pixels."""
     pieces = list(places)
-    upright = [number for number, one in enumerate(places) if not one.is_tall or one.is_lone]
-    for number, (text, score) in zip(upright, _read_lines([crops[one] for one in upright]), strict=True):
-        pieces[number] = pieces[number]._replace(text=text, score=score)
-    tall = [number for number, one in enumerate(pieces) if one.is_tall and one.score < SURE]
-    turned = _read_lines([np.rot90(crops[number], way) for number in tall for way in (-1, 1)])
-    for number, (text, score) in zip((number for number in tall for _ in (-1, 1)), turned, strict=True):
-        if score > pieces[number].score:
-            pieces[number] = pieces[number]._replace(text=text, score=score)
+
+    def read(lines: Sequence[tuple[int, np.ndarray]]) -> None:
+        readings = _read_lines([pixels for _, pixels in lines])
+        for (number, _), (text, score) in zip(lines, readings, strict=True):
+            if score > pieces[number].score:
+                pieces[number] = pieces[number]._replace(text=text, score=score)
+
+    read([(number, crops[number]) for number, one in enumerate(places) if not one.is_tall or one.is_lone])
+    unsure = [number for number, one in enumerate(pieces) if one.is_tall and one.score < SURE]
+    read([(number, np.rot90(crops[number], way)) for number in unsure for way in (-1, 1)])
     return pieces
 
 
@@ -371,7 +377,7 @@ def _read_lines(lines: Sequence[np.ndarray]) -> list[tuple[str, float]]:
 
 @lru_cache(maxsize=1)
 def _reader() -> Any:
-    """The reader, opened once a process."""
+    """Return the reader, opened once a process."""
     from rapidocr import RapidOCR
 
     params = {

@@ -44,8 +44,8 @@ def with_confidence(
 
 
 def is_complete(demo: Mapping[str, Any], outputs: Iterable[str]) -> bool:
-    """Whether a demo holds an answer: all output fields but how likely its labels are, which nobody knows of a labelled
-    record."""
+    """Return whether a demo holds an answer: all output fields but how likely its labels are, which nobody knows of a
+    labelled record."""
     return all(name in demo for name in outputs if name != CONFIDENCE)
 
 
@@ -150,7 +150,7 @@ def judgements_of(
 
 
 def _probabilities(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:
-    """The probabilities of the labels at `place` in the text of the tokens, where `label` was written.
+    """Return the probabilities of the labels at `place` in the text of the tokens, where `label` was written.
 
     Read where the labels first diverge: what follows is certain once a label is begun, so that long labels pay nothing
     for their length. Where alternatives stand for several labels ("Uns…"), their mass is shared evenly: the answer
@@ -182,7 +182,7 @@ def _probabilities(tokens: Sequence[Any], place: int, label: str, labels: Sequen
 
 
 def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[frozenset[str], float]:
-    """The probability of each set of labels that an alternative at this token leaves possible."""
+    """Return the probability of each set of labels that an alternative at this token leaves possible."""
     mass: dict[frozenset[str], float] = {}
     listed = {entry.token: entry.logprob for entry in token.top_logprobs or []}
     for text, logprob in {token.token: token.logprob, **listed}.items():
@@ -198,5 +198,5 @@ def _usable(entry: Any) -> bool:
 
 
 def _begins(rest: str, piece: str) -> bool:
-    """Whether a token goes on with what is left of a label, or finishes it and more."""
+    """Return whether a token goes on with what is left of a label, or finishes it and more."""
     return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))

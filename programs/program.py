@@ -143,7 +143,7 @@ def _lists(counts: Counts, ids: Ids) -> dict[str, dict[str, Any]]:
     """Return what is known of the lists in an answer, in the words of JSON schema."""
     lists: dict[str, dict[str, Any]] = {}
     for name, count in counts.items():
-        least, most = count if isinstance(count, tuple) else (count, count)
+        least, most = (count, count) if isinstance(count, int) else count
         lists[name] = {"minItems": least, "maxItems": most}
     for place, known in ids.items():
         name, _, inner = place.partition(".")
@@ -152,7 +152,7 @@ def _lists(counts: Counts, ids: Ids) -> dict[str, dict[str, Any]]:
 
 
 def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
-    """An answer that lacks nothing but the confidence in its labels, or has that in another form. None where
+    """Return an answer that lacks nothing but the confidence in its labels, or has that in another form. None where
     something else is wrong with it."""
     fields = error.signature.output_fields
     if CONFIDENCE not in fields or error.lm_response is None:
@@ -165,7 +165,7 @@ def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
 
 @lru_cache(maxsize=8)  # a signature is a class, which takes long to make
 def _looser_signatures(signature: Any) -> tuple[Any, Any]:
-    """A signature with any confidence, and one without."""
+    """Return a signature with any confidence, and one without."""
     return signature.with_updated_fields(CONFIDENCE, type_=Any), signature.delete(CONFIDENCE)
 
 
@@ -211,7 +211,7 @@ class Program(dspy.Module):
     image_folder: ImageFolder | None = None  # where the pictures of records are
 
     def __init__(self, **options: Any) -> None:
-        """Raises pydantic's ValidationError for an invalid option."""
+        """Build the program with these options. Raises pydantic's ValidationError for an invalid one."""
         super().__init__()
         self.options = self.Options(**options)
         # No part of the program either: the groups that the statements of demos and records are in, where they are
@@ -349,7 +349,7 @@ class Program(dspy.Module):
     def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
         """Return the judgement of each label in an output `field` of the last answer, a label or a list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        states = isinstance(self.options, LabelOptions) and self.options.verbalized_confidence
+        states = getattr(self.options, "verbalized_confidence", False)
         judged = judgements_of(answer, field, labels, self.labels, states)
         # In DSPy's trace would be in the way: log-probabilities, since twenty alternatives a token make a reflection
         # twenty times as long; and pictures among the inputs, of which no demo may hold any. Their text stays.

@@ -155,7 +155,7 @@ def position_features(paper: TextIndex) -> dict[str, Values]:
 
 
 def _opening(texts: Sequence[str]) -> Values:
-    """1 for the first paragraph of prose, which in a paper is its abstract."""
+    """Return 1 for the first paragraph of prose, which in a paper is its abstract."""
     marks = np.zeros(len(texts))
     marks[next((place for place, text in enumerate(texts) if len(text) >= PROSE), 0)] = 1.0
     return marks
@@ -171,7 +171,7 @@ def rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
 
 
 def rates_of_words(texts: Sequence[str]) -> Values:
-    """Return the same for the signs that are single words, `WORD_SIGNS`, shape (signs, texts): each word is looked at
+    """Return the `rate` of the signs that are single words, `WORD_SIGNS`, shape (signs, texts): each word is looked at
     once."""
     counts = np.zeros((len(WORD_SIGNS), len(texts)))
     for place, text in enumerate(texts):
@@ -183,7 +183,7 @@ def rates_of_words(texts: Sequence[str]) -> Values:
 
 @lru_cache(maxsize=2**16)
 def _signs_of(word: str) -> tuple[int, ...]:
-    """The places of the signs that a word is, mostly none."""
+    """Return the places of the signs that a word is, mostly none."""
     return tuple(place for place, sign in enumerate(WORD_SIGNS) if sign.match(word))
 
 
@@ -315,7 +315,7 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
 
 
 def _incidence(stems: Sequence[Sequence[str]], known: dict[str, int]) -> csc_array:
-    """Which stems, all of them known, stand in which text: 0 or 1, shape (texts, known)."""
+    """Return which stems, all of them known, stand in which text: 0 or 1, shape (texts, known)."""
     distinct = [set(own) for own in stems]
     columns = np.array([known[stem] for own in distinct for stem in own], dtype=np.int64)
     rows = np.repeat(np.arange(len(stems)), [len(own) for own in distinct])
@@ -328,19 +328,19 @@ def _rarity(table: csc_array) -> Values:
 
 
 def _with_the_best(claim: str, paper: TextIndex, scores: Values) -> Values:
-    """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
+    """Return the cosine with the claim and, half as heavy, its three best paragraphs: pseudo-relevance feedback."""
     best = order(scores)[:3]
     weights = share(scores[best], scores[best].sum())
     return towards(paper.vectors, claim_vector(claim) + 0.5 * weights @ paper.vectors[best])
 
 
 def _share_in(sought: set[str] | set[tuple[str, str]], texts: Sequence[set]) -> Values:  # type: ignore[type-arg]
-    """The share of some words or pairs that each text has; 0 where there are none."""
+    """Return the share of some words or pairs that each text has; 0 where there are none."""
     return np.array([len(sought & own) for own in texts]) / max(len(sought), 1)
 
 
 def _standard(values: Values) -> Values:
-    """In standard deviations from the paper's mean; 0 where all are equal."""
+    """Return values in standard deviations from the paper's mean; 0 where all are equal."""
     spread = float(values.std())
     return np.asarray((values - values.mean()) / spread) if spread > 1e-9 else np.zeros(len(values))
 

@@ -56,7 +56,7 @@ class Record(BaseModel):
 
 
 def _as_captions(value: Any) -> Any:
-    """A caption is a list of strings; a lone string or null is read as such a list."""
+    """Return a caption as a list of strings; a lone string or null is read as such a list."""
     if value is None:
         return []
     return [value] if isinstance(value, str) else value

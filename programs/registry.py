@@ -58,11 +58,16 @@ def find_task_for(name: str, *records: Path, predictions: Path | None = None) ->
 
     chosen = find_task(name)
     tasks = {task.name: task for task in (chosen, *map(find_task, TASKS))}
-    for file in (*records, *([predictions] if predictions else [])):
-        kind = "prediction" if file is predictions else "record"
-        first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}
-        known = {one: len(line.record.model_fields_set) for one, line in first.items() if line and line.record}
-        best = [one for one, count in known.items() if count == max(known.values())]
+    kinds = dict.fromkeys(records, "record")
+    if predictions:
+        kinds[predictions] = "prediction"
+    for file, kind in kinds.items():
+        known: dict[str, int] = {}  # how many fields of the first line each task knows
+        for other, task in tasks.items():
+            line = next(scan(file, getattr(task, kind), other), None)
+            if line and line.record:
+                known[other] = len(line.record.model_fields_set)
+        best = [other for other, count in known.items() if count == max(known.values())]
         if len(best) == 1 and chosen.name not in best:
             raise UserError(
                 f"{file}: its first line is a {kind} of {best[0]}, not of {chosen.name}; is it --task {best[0]}?"

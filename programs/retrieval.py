@@ -164,7 +164,7 @@ def _is_bare_caption(text: str) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Whether entries or steps take up a paragraph: many, and one at least for every forty words."""
+    """Return whether entries or steps take up a paragraph: many, and one at least for every forty words."""
     count = max(len(ENTRY.findall(text)), len(STEP.findall(text)))
     return count >= LISTED and 40 * count >= len(text.split())
 
@@ -304,7 +304,7 @@ PASSAGE_WORDS = 80  # of a passage, at most: about as long as a good answer that
 
 
 def _joined(text: object) -> object:
-    """The organisers have the text of a page as a list of lines."""
+    """Return the text of a page, which the organisers have as a list of lines."""
     return " ".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
 
 

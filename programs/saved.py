@@ -85,7 +85,8 @@ def check_state(predictors: Iterable[tuple[str, dspy.Predict]], state: Mapping[s
         if saved != ours:
             raise UserError(f"{name}: fields {_listed(saved)}; this program has {_listed(ours)}, in this order")
         for number, demo in enumerate(state[name].demos):
-            if not is_text_alone({field: demo[field] for field in fields if field in demo}):
+            shown = {field: demo[field] for field in fields if field in demo}
+            if not is_text_alone(shown):
                 part = "a part of a message, such as the address of a picture"
                 raise UserError(f"{name}: demos[{number}] holds {part}; expected text")
 

@@ -141,7 +141,7 @@ class Task:
         return str(case.example.get("passages", case.example.get("evidence", "")))
 
     def evidence_right(self, gold: Gold, answer: Answer) -> bool | None:
-        """Whether an answer would count if its label were right; None where all would."""
+        """Return whether an answer would count if its label were right; None where all would."""
         return None
 
     # --- Splits and demos
@@ -232,8 +232,11 @@ def texts_in(value: Any) -> list[str]:
     """Return the texts in a value of JSON: itself, those of a list, or the values of a dict."""
     if isinstance(value, str):
         return [value]
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return [text for part in parts for text in texts_in(part)]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, list | tuple):
+        return []
+    return [text for part in value for text in texts_in(part)]
 
 
 # --- Tasks that label sentences, all judged by one evidence bundle

@@ -277,7 +277,7 @@ def stretch(quote: str, texts: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=8192)  # the paragraphs of some papers
 def _lettered(text: str) -> tuple[str, Sequence[int]]:
-    """The letters of a text, and for each the place in the text of the sign that it is of."""
+    """Return the letters of a text, and for each the place in the text of the sign that it is of."""
     parts = [_letters_of(sign) for sign in text]
     return "".join(parts), array("L", [place for place, part in enumerate(parts) for _ in part])
 

@@ -88,8 +88,8 @@ class Track1Record(SentenceRecord):
     @property
     def gold(self) -> list[list[str]] | None:
         """The gold labels of each sentence, the primary one first; None where they are withheld."""
-        types = [sentence.types for sentence in self.sentence_label]
-        return None if types[0] is None else [list(labels or ()) for labels in types]
+        types = [sentence.types for sentence in self.sentence_label if sentence.types]
+        return [list(labels) for labels in types] or None
 
 
 class Track1Prediction(Prediction):
@@ -208,7 +208,7 @@ class Track1Task(SentenceTask):
         return ["Supported"] * len(record.statements)
 
     def shared_keys(self, record: Track1Record) -> set[str]:
-        """The paragraph, and what the bundle consists of."""
+        """Return the paragraph, and what the bundle consists of."""
         return {claim_key(record.claim_text)} | super().shared_keys(record)
 
 

@@ -1,8 +1,7 @@
 """Track 2: does the cited paper support an atomic claim, and which of its paragraphs show it?
 
-LM and ranker err in different places: of three ids two from the one and one from the other hold a gold one more often
-than three from either. Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at
-test time; score: section 2.
+Two ids from the LM and one from the ranker hit gold evidence more often than three from either alone. Format:
+guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time; score: section 2.
 """
 
 from collections import Counter
@@ -243,7 +242,7 @@ class Track2(Program):
         self._set_policy(EvidencePolicy.model_validate({"none": sorted(empty | unseen)}))
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """Set the same from what was saved. Raises ValueError where it is no such thing."""
+        """Set the policy that was saved. Raises ValueError where it is no such thing."""
         self._set_policy(EvidencePolicy.model_validate(saved))
 
     def _set_policy(self, policy: EvidencePolicy) -> None:
@@ -309,15 +308,15 @@ class Track2(Program):
 
 @lru_cache(maxsize=8)  # claims of one paper are prepared one after the other
 def _as_items(paragraphs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """The paragraphs of a paper, by their ids, as they may stand in a prompt."""
+    """Return the paragraphs of a paper, by their ids, as they may stand in a prompt."""
     keys = {key for key, _ in paragraphs}
     return {key: item_with_rows(text, keys.__contains__) for key, text in paragraphs}
 
 
 def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:
-    """The inputs of a demo about a paper: gold paragraphs, up to three, and the best-ranked others that have content,
-    in document order; long ones cut to the sentences around the one that is most like the claim. best_first: the ids by
-    the ranking."""
+    """Return the inputs of a demo about a paper: gold paragraphs, up to three, and the best-ranked others that have
+    content, in document order; long ones cut to the sentences around the one that is most like the claim. best_first:
+    the ids by the ranking."""
     named = gold.evidence_para_ids[:EVIDENCE_K]
     idle = without_content(paper)
     others = [key for key in best_first if key not in gold.evidence_para_ids and key not in idle]
@@ -373,7 +372,7 @@ class Track2Task(Task):
         return [[gold.label]]
 
     def evidence_right(self, gold: Citation, answer: Citation) -> bool:
-        """Whether the first three distinct ids hold a gold one; where gold has none, whether there are none."""
+        """Return whether the first three distinct ids hold a gold one; where gold has none, whether there are none."""
         if not gold.evidence_para_ids:
             return not answer.evidence_para_ids
         first = list(dict.fromkeys(answer.evidence_para_ids))[:EVIDENCE_K]
