@@ -20,7 +20,7 @@ from mcp import types
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from aisr import UserError
 from aisr.text import INVISIBLE, cache_folder, valid_text, without_keys
@@ -100,11 +100,34 @@ Evidence = Annotated[
 ]
 
 
+class _Server(MCPServer):
+    """Says in our words which argument of a call has a wrong type."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_wrong_argument(error.__cause__)) from None
+            raise
+
+
+def _wrong_argument(error: ValidationError) -> str:
+    """Return what is wrong with the first argument that is, and what was expected."""
+    first = error.errors()[0]
+    name, *places = first["loc"]
+    if first["type"] == "missing":
+        return f"{name}: missing; call again with it, as the schema of this tool has it"
+    kind = "list of texts" if first["type"] == "list_type" else "text"
+    where = "".join(f" number {place + 1}:" for place in places if isinstance(place, int))
+    return f"{name}:{where} {json.dumps(first['input'])[:80]} is no {kind}; call again with a {kind} there"
+
+
 def make_server(settings: Settings) -> MCPServer:
     """Return the server. Without a language model it has the tools that need none."""
     lm, limiter = settings.lm, anyio.CapacityLimiter(AT_ONCE)
     sent = f"Judged texts go to {lm.spec}, within the budget of this session." if lm else "Nothing is sent."
-    server = MCPServer(
+    server = _Server(
         "aisr",
         version=version("aisr-papers"),
         log_level="ERROR",

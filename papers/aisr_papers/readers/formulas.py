@@ -33,10 +33,8 @@ def without_marks(text: str) -> str:
 
 
 def script_mark(name: str, before: str) -> str:
-    """What leads something raised (`sup`) or lowered (`sub`) behind a text: a mark, where that would go on with it."""
-    if name == "sup":
-        return "^" if before[-1:].strip() else ""
-    return "_" if before[-1:].isdigit() else ""
+    """Return the mark before something raised (`sup`), also of an isotope as ^2H, or lowered (`sub`) behind a digit."""
+    return "^" if name == "sup" else "_" * before[-1:].isdigit()
 
 
 def fraction(above: str, below: str) -> str:
@@ -52,7 +50,7 @@ def _script(mark: str, text: str) -> str:
     return f"{mark}{_in_brackets(text)}{SCRIPT}" if text.strip() else ""
 
 
-def _root(text: str, degree: str = "") -> str:
+def root(text: str, degree: str = "") -> str:
     return f"√{f'[{degree}]' if degree.strip() else ''}({text.strip()})"
 
 
@@ -122,12 +120,12 @@ def _omml_accent(element: Element) -> str:
 OMML: dict[str, Callable[[Element], str]] = {
     "f": _omml_fraction,
     **dict.fromkeys(("sSup", "sSub", "sSubSup"), _omml_scripts),
-    "sPre": lambda one: _script("_", _part(one, "sub")) + _script("^", _part(one, "sup")) + _part(one, "e"),
+    "sPre": lambda one: _script("^", _part(one, "sup")) + _script("_", _part(one, "sub")) + _part(one, "e"),
     "d": lambda one: _fenced(
         (_children(part) for part in one if local_name(part) == "e"),
         _look(one, "begChr", "("), _look(one, "endChr", ")"), _look(one, "sepChr", "|"),
     ),
-    "rad": lambda one: _root(_part(one, "e"), _part(one, "deg")),
+    "rad": lambda one: root(_part(one, "e"), _part(one, "deg")),
     "nary": _omml_sum,
     "func": lambda one: f"{_part(one, 'fName')} {_part(one, 'e')}",
     "limLow": lambda one: _part(one, "e") + _script("_", _part(one, "lim")),
@@ -173,7 +171,7 @@ def _multiscripts(element: Element, parts: list[str]) -> str:
 
     def scripts(pairs: list[str]) -> str:
         return "".join(
-            _script("_", below) + _script("^", above) for below, above in zip(pairs[::2], pairs[1::2], strict=False)
+            _script("^", above) + _script("_", below) for below, above in zip(pairs[::2], pairs[1::2], strict=False)
         )
 
     return scripts(parts[middle + 1 : len(names)]) + parts[0] + scripts(parts[1:middle])
@@ -181,8 +179,8 @@ def _multiscripts(element: Element, parts: list[str]) -> str:
 
 MATHML: dict[str, Callable[[Element, list[str]], str]] = {
     "mfrac": _math_fraction,
-    "msqrt": lambda _, parts: _root("".join(parts)),
-    "mroot": lambda _, parts: _root(parts[0], parts[1]),
+    "msqrt": lambda _, parts: root("".join(parts)),
+    "mroot": lambda _, parts: root(parts[0], parts[1]),
     "msup": lambda _, parts: parts[0] + _script("^", parts[1]),
     **dict.fromkeys(("msub", "munder"), lambda _, parts: parts[0] + _script("_", parts[1])),
     **dict.fromkeys(

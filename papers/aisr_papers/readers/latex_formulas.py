@@ -6,7 +6,7 @@ from functools import cache
 
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
-from aisr_papers.readers.formulas import fraction, in_line
+from aisr_papers.readers.formulas import fraction, in_line, root
 from aisr_papers.readers.latex_commands import name_set
 from aisr_papers.readers.latex_units import UNIT_NAMES
 
@@ -108,7 +108,7 @@ def _prepare(source: str) -> str:
 @cache
 def _context():  # type: ignore[no-untyped-def]
     context = get_default_latex_context_db()
-    macros = [MacroTextSpec("frac", simplify_repl=_fraction)]
+    macros = [MacroTextSpec("frac", simplify_repl=_fraction), MacroTextSpec("sqrt", simplify_repl=_root)]
     names = {**UNIT_NAMES, **SYMBOLS}.items()
     macros += [MacroTextSpec(name, simplify_repl=text.replace("%", "%%")) for name, text in names if name.isalpha()]
     context.add_context_category("aisr", macros=macros, prepend=True)
@@ -123,5 +123,16 @@ def _reader() -> LatexNodes2Text:
 
 
 def _fraction(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
-    parts = [l2tobj.nodelist_to_text([one]) for one in (node.nodeargd.argnlist if node.nodeargd else [])]
-    return fraction(*[*parts, "", ""][:2])
+    return fraction(*_arguments(node, l2tobj))
+
+
+def _root(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
+    degree, text = _arguments(node, l2tobj)
+    return root(text, degree) if text else ""
+
+
+def _arguments(node, l2tobj) -> list[str]:  # type: ignore[no-untyped-def]
+    """The texts of two arguments; empty for one that is not there."""
+    parts = node.nodeargd.argnlist if node.nodeargd else []
+    texts = [l2tobj.nodelist_to_text([one]) if one is not None else "" for one in parts]
+    return [*texts, "", ""][:2]

@@ -126,7 +126,12 @@ async def test_one_budget_is_for_all_calls(settings: Open, loopback: "Loopback")
             for number in range(4):
                 group.start_soon(check, number)
         blank = await client.call_tool("check_sentences", {"sentences": ["It sings.", " "], "evidence": [TABLE]})
+        wrong = await client.call_tool("check_sentences", {"sentences": ["It sings.", 5], "evidence": "a table"})
+        missing = await client.call_tool("check_paper", {})
     assert "sentences: number 2 is blank; expected words" in str(blank.content)
+    assert "sentences: number 2: 5 is no text; call again with a text there" in str(wrong.content)
+    assert "path: missing; call again with it" in str(missing.content)
+    assert "pydantic" not in f"{wrong.content}{missing.content}"
     left = [one["flags"][0]["failed"] for one in answers if one["flags"] and one["flags"][0]["label"] is None]
     assert any("max_calls is 2" in why for why in left)
     assert len(loopback.requests) == 2
