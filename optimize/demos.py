@@ -15,8 +15,9 @@ import dspy
 from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.search import Search
 from aisr.programs.case import Case
+from aisr.programs.nearest_demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
-from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, label_field, wording
+from aisr.programs.program import Program, label_field
 from aisr.programs.text import length
 
 RowT = TypeVar("RowT", Case, dspy.Example)

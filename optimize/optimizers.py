@@ -34,9 +34,10 @@ from aisr.optimize.demos import (
 )
 from aisr.optimize.search import Candidate, Search
 from aisr.programs.case import Case
+from aisr.programs.nearest_demos import MARKS, wording
 from aisr.programs.pictures import is_text_alone
 from aisr.programs.probabilities import is_complete
-from aisr.programs.program import MARKS, Program, wording
+from aisr.programs.program import Program
 from aisr.programs.registry import import_value
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences

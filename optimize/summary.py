@@ -4,7 +4,7 @@ from aisr.judging.evaluate import Result
 from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Contender
 from aisr.optimize.run import Run
-from aisr.programs.program import SIMILARITY_WORDS
+from aisr.programs.nearest_demos import SIMILARITY_WORDS
 
 HAND_WRITTEN = "the hand-written prompt"
 

@@ -7,7 +7,6 @@ unusable raises `UnusableAnswer`, and the record is written down as failed.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -25,22 +24,18 @@ from aisr.base.files import read_json
 from aisr.base.jsonl import explain
 from aisr.programs.case import Case
 from aisr.programs.evidence import NO_EVIDENCE, Evidence, PicturedText, PictureMode
+from aisr.programs.nearest_demos import IndexedDemos, Similarity, wording
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
-from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
+from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25
 from aisr.programs.saved import ProgramFile, check_state, read_state
 from aisr.programs.text import plain
 
 # --- Options
 
 SEARCHED = ("demos_per_record", "demo_similarity")  # those that optimizers alone set
-Similarity = Literal["words", "both"]
-MATCHERS: Mapping[Similarity, Matcher] = MappingProxyType({"words": RETRIEVERS["bm25"], "both": RETRIEVERS["hybrid"]})
-SIMILARITY_WORDS: Mapping[Similarity, str] = MappingProxyType(
-    {"words": "by words", "both": "by words and by word vectors"}
-)
 
 
 class Options(BaseModel):
@@ -79,20 +74,6 @@ class SearchOptions(Options):
         default="bm25",
         description="What ranks texts: words (`bm25`), word vectors (`dense`), or both (`hybrid`).",
     )
-
-
-# --- Demos
-
-# What a demo may hold beside the fields of its predictor, which no model sees: the number of the group of records on
-# the same evidence that it is from, and that of the statements that are nearly the same.
-SOURCE, DUPLICATES = "from_source", "near_duplicates"
-MARKS = (SOURCE, DUPLICATES)
-MOST_OF_A_SOURCE = 2  # demos of one paper or table in one prompt
-
-
-def wording(value: Any) -> str:
-    """Return a field of a demo as one text."""
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 # --- Asking
@@ -217,6 +198,7 @@ class Program(dspy.Module):
         # No part of the program either: the groups that the statements of demos and records are in, where they are
         # known. No prompt of a record has a demo of the record's own group, which would give the answer away.
         self.excluded: Mapping[str, frozenset[int]] = {}
+        self._indexed_demos: IndexedDemos | None = None
 
     # --- What a program says.
 
@@ -256,35 +238,17 @@ class Program(dspy.Module):
 
     def nearest_demos(self, demos: Sequence[Any], text: str) -> list[Any]:
         """Return those of some demos that the prompt of a record with the statement `text` shows: all, or where
-        `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last (kNN prompting,
-        Liu et al. 2022).
+        `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last.
 
-        At most `MOST_OF_A_SOURCE` of these are of one source, and none is nearly the same as another, as far as demos
-        say so (`MARKS`). None shares a group with `text`. Which they are depends on the record alone, so that a prompt
-        is the same in every run. A provider's prompt cache gains nothing by it: the prefix is another for each record.
+        Which they are depends on the record alone, so that a prompt is the same in every run. A provider's prompt cache
+        gains nothing by it: the prefix is another for each record.
         """
-        if not self.options.demos_per_record:
+        options = self.options
+        if not options.demos_per_record:
             return list(demos)
-        statements = [wording(demo.get(self.statement)) for demo in demos]
-        ranking = order(MATCHERS[self.options.demo_similarity](text, statements))
-        none = frozenset[int]()
-        own = self.excluded.get(text, none)
-        chosen: list[Any] = []
-        of_source, groups = Counter[int](), set[int]()
-        for place in ranking:
-            demo = demos[place]
-            source, group = demo.get(SOURCE), demo.get(DUPLICATES)
-            shares = own & self.excluded.get(statements[place], none)
-            if shares or group in groups or of_source[source] >= MOST_OF_A_SOURCE:
-                continue
-            chosen.append(demo)
-            if len(chosen) == self.options.demos_per_record:
-                break
-            if source is not None:
-                of_source[source] += 1
-            if group is not None:
-                groups.add(group)
-        return chosen[::-1]
+        if self._indexed_demos is None or not self._indexed_demos.holds(demos):
+            self._indexed_demos = IndexedDemos(demos, self.statement)
+        return self._indexed_demos.nearest(text, options.demos_per_record, options.demo_similarity, self.excluded)
 
     def ask(
         self,

@@ -7,7 +7,8 @@ import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
 from aisr.base.files import percent, with_interval
-from aisr.programs.program import SIMILARITY_WORDS, Options, Program
+from aisr.programs.nearest_demos import SIMILARITY_WORDS
+from aisr.programs.program import Options, Program
 from aisr.programs.task import Task
 from aisr.programs.text import length, tokens
 
