@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import explain
@@ -42,19 +42,31 @@ class ProgramFile(BaseModel):
     """A program.json."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    format: int
+    format: int = Field(ge=1, le=FORMAT)
     task: str
     options: dict[str, str | int | float | bool]
     state: dict[str, PredictorState]
     ranker: EvidenceRanker | None = None
     fitted: dict[str, Any] | None = None
+    label_weights: Any = None  # of format 1: offsets of labels that were fitted beside the prompt
 
-    @field_validator("format")
+    @model_validator(mode="before")
     @classmethod
-    def _is_known(cls, number: int) -> int:
-        if number != FORMAT:
-            raise UserError(f"{number}; expected {FORMAT}: compile it again with this version")
-        return number
+    def _from_format_1(cls, content: Any) -> Any:
+        """Give an option of version 0.2 the name that it has now."""
+        if not isinstance(content, dict) or content.get("format") != 1:
+            return content
+        options = content.get("options")
+        if not isinstance(options, dict) or "evidence" not in options:
+            return content
+        renamed = {"picture_mode" if name == "evidence" else name: value for name, value in options.items()}
+        return {**content, "options": renamed}
+
+    @field_validator("label_weights")
+    @classmethod
+    def _has_none(cls, value: Any) -> None:
+        if value is not None:
+            raise UserError("this program has some, which are no longer used; compile it again")
 
 
 def read_state(content: Mapping[str, Any]) -> dict[str, PredictorState]:

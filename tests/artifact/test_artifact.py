@@ -99,6 +99,15 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
         load_program(folder)
 
 
+def test_a_program_of_the_first_format_is_read(tmp_path: Path) -> None:
+    """It had room for label weights, and this one has none; an option had another name."""
+    options = {"evidence": "ocr", "demos_per_record": 0}
+    text = edited(text_of(TRACK1), lambda at: at.update(format=1, label_weights=None, options=options))
+    assert load_program(saved(tmp_path / "a", text)).program.picture_mode == "ocr"
+    demos = load_program(saved(tmp_path / "a", text)).program.main_predictor.demos
+    assert demos == with_demos(TRACK1, 2).main_predictor.demos
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -113,7 +122,8 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
         (lambda at: state(at)["signature"]["fields"].pop(), "label: fields 'Evidence', 'Sentences'; this program has"),
         (lambda at: state(at)["signature"]["fields"].reverse(), "'Sentence Labels', in this order"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
-        (lambda at: at.update(format=1), "format: 1; expected 2: compile it again with this version"),
+        (lambda at: at.update(format=3), "format"),
+        (lambda at: at.update(format=1, label_weights={"labels": []}), "no longer used; compile it again"),
     ],
 )
 def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) -> None:
