@@ -26,7 +26,7 @@ from aisr.metrics.scores import CorpusScore, Floats, MeanScores, Tally, check_pa
 # --- Gold and answers
 
 AveritecLabel = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
-VERDICTS: tuple[str, ...] = get_args(AveritecLabel)
+AVERITEC_LABELS: tuple[str, ...] = get_args(AveritecLabel)
 COMMONEST = "Refuted"  # of the labels of the public data
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 NO_ANSWER = "No answer could be found."
@@ -192,7 +192,7 @@ class Matches(MeanScores):
         numbers of claims differ or a label is unknown."""
         check_pairs(gold, predicted)
         answers = [[guess.label] if guess else None for guess in predicted]
-        labels = tally_statements([[[right.label]] for right in gold], answers, VERDICTS)
+        labels = tally_statements([[[right.label]] for right in gold], answers, AVERITEC_LABELS)
         evidence, questions, words = np.zeros((3, len(gold)))
         for row, (guess, right) in enumerate(zip(predicted, gold, strict=True)):
             if guess is None or not guess.compared.strings:

@@ -1,4 +1,4 @@
-"""AVeriTeC: a claim and a collection of documents; questions and answers as evidence, and a verdict.
+"""AVeriTeC: a claim and a collection of documents; questions and answers as evidence, and a label.
 
 In three typed steps: what to ask about a claim, what its documents answer, and what that makes of the claim. Format:
 the public files of the data set (Schlichtkrull et al. 2023), and those of the FEVER workshop's shared task of 2024 for
@@ -15,11 +15,11 @@ import dspy
 from pydantic import BaseModel, Field, model_validator
 
 from aisr.metrics.averitec import (
+    AVERITEC_LABELS,
     COMMONEST,
     HEADLINE,
     MOST_PAIRS,
     UNANSWERABLE,
-    VERDICTS,
     AveritecLabel,
     ClaimGold,
     FactCheck,
@@ -207,7 +207,7 @@ class Averitec(Program):
 
     Options: ClassVar[type[AveritecOptions]] = AveritecOptions
     options: AveritecOptions
-    labels = VERDICTS
+    labels = AVERITEC_LABELS
     takes_ranker = True
 
     def __init__(self, **options: Any) -> None:
@@ -215,7 +215,7 @@ class Averitec(Program):
         self.inquire = dspy.Predict(AskAboutClaim)
         self.find = dspy.Predict(AnswerFromPassages)
         stated = self.options.verbalized_confidence
-        self.judge = dspy.Predict(with_confidence(JudgeClaim, VERDICTS) if stated else JudgeClaim)
+        self.judge = dspy.Predict(with_confidence(JudgeClaim, AVERITEC_LABELS) if stated else JudgeClaim)
 
     def prepare(self, record: AveritecRecord) -> Case:
         """Return a record as a case: inputs `claim`, `context`, `passages` (the best by the claim alone),
@@ -449,7 +449,7 @@ class AveritecTask(Task):
 
     def shown_evidence(self, record: AveritecRecord, case: Case, answer: FactCheck | None) -> list[ShownEvidence]:
         """Return the predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The
-        verdict does not rest on filled pairs."""
+        label does not rest on filled pairs."""
         gold = gold_pages(record)
         predicted = [
             ShownEvidence(
