@@ -212,7 +212,7 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     cite it those that are nearest to the claim. A caption that several share stands once, whole, after all their
     labels, and each panel's own part of it below. What would be the same line stands there once, with all its labels;
     so does a sentence, with the panel that it names before the figure that it belongs to."""
-    texts = index_of(paper.paragraphs, TextIndex).sentences.texts
+    texts = index_of(paper.paragraphs, TextIndex).sentences
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
     groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption

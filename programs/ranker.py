@@ -10,7 +10,7 @@ work.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Self
 
@@ -119,9 +119,9 @@ PROSE = 300  # characters from which a paragraph can be the opening: titles, aut
 TINY = 60
 
 
-def position_features(paper: TextIndex) -> dict[str, Values]:
+def position_features(texts: TextIndex) -> dict[str, Values]:
     """Return the features that no claim changes, by name."""
-    texts, vectors = paper.texts, paper.vectors
+    vectors = texts.vectors
     opening = _opening(texts)
     count = len(texts)
     length = np.array([len(text) for text in texts], dtype=np.float64)
@@ -130,7 +130,7 @@ def position_features(paper: TextIndex) -> dict[str, Values]:
     first = np.zeros(count)
     first[prose[:4]] = 1.0
     whole = prose if len(prose) else np.arange(count)
-    title = bm25(texts[0], paper)
+    title = bm25(texts[0], texts)
     hedges, findings, methods = rates_of_words(texts)
     return {
         "length": np.log1p(length),
@@ -192,73 +192,33 @@ def share(values: Values, whole: float | Values) -> Values:
 
 
 class CitedPaper(TextIndex):
-    """The paragraphs of a paper, with what is counted of it, whatever the claim. A row a paragraph, or a sentence."""
+    """The paragraphs of a paper, with what is counted of it, whatever the claim. A row a paragraph, or a sentence; a
+    column a stem."""
 
-    @cached_property
-    def stems(self) -> list[list[str]]:
-        """The stems of each paragraph: those of its sentences, since sentences end between words."""
-        stems: list[list[str]] = [[] for _ in self.texts]
-        for place, own in zip(self.owner, self.sentences.stems, strict=True):
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__()
+        of_sentences = self.sentences.stems
+        stems: list[list[str]] = [[] for _ in texts]  # sentences end between words, so those of its sentences
+        for place, own in zip(self.owner, of_sentences, strict=True):
             stems[place] += own
-        return stems
-
-    @cached_property
-    def known(self) -> dict[str, int]:
-        """The column of each stem."""
-        return {stem: column for column, stem in enumerate(dict.fromkeys(stem for own in self.stems for stem in own))}
-
-    @cached_property
-    def words(self) -> csc_array:
-        """Which stems stand in a paragraph."""
-        return _incidence(self.stems, self.known)
-
-    @cached_property
-    def sentence_words(self) -> csc_array:
-        """Which stems stand in a sentence."""
-        return _incidence(self.sentences.stems, self.known)
-
-    @cached_property
-    def pairs(self) -> csc_array:
-        """Which stems stand in a sentence or the next one of its paragraph."""
+        distinct = dict.fromkeys(stem for own in stems for stem in own)
+        self.known = {stem: column for column, stem in enumerate(distinct)}  # the column of each stem
+        self.words = _incidence(stems, self.known)  # which stems stand in a paragraph
+        self.sentence_words = _incidence(of_sentences, self.known)  # which stand in a sentence
         behind = np.flatnonzero(self.owner[1:] == self.owner[:-1])
-        count = len(self.sentences)
-        shift = csc_array((np.ones(len(behind)), (behind, behind + 1)), shape=(count, count))
-        return csc_array((self.sentence_words + shift @ self.sentence_words).minimum(1))
-
-    @cached_property
-    def rarity(self) -> Values:
-        """How few paragraphs have a stem, on a log scale."""
-        return _rarity(self.words)
-
-    @cached_property
-    def sentence_rarity(self) -> Values:
-        """How few sentences have it."""
-        return _rarity(self.sentence_words)
-
-    @cached_property
-    def norms(self) -> Values:
-        """The length of each sentence as a vector of rarities."""
-        return np.asarray(np.sqrt(self.sentence_words @ self.sentence_rarity**2))
-
-    @cached_property
-    def bigrams(self) -> list[set[tuple[str, str]]]:
-        """The pairs of stems of each paragraph."""
-        return [set(pairwise(own)) for own in self.stems]
-
-    @cached_property
-    def numbers(self) -> list[set[str]]:
-        """The numbers of each paragraph."""
-        return [set(CLAIM_NUMBER.findall(text)) for text in self.texts]
-
-    @cached_property
-    def names(self) -> list[set[str]]:
-        """The names of each paragraph."""
-        return [set(CLAIM_NAME.findall(text)) for text in self.texts]
-
-    @cached_property
-    def position(self) -> dict[str, Values]:
-        """The features that no claim changes."""
-        return position_features(self)
+        shape = (len(of_sentences), len(of_sentences))
+        shift = csc_array((np.ones(len(behind)), (behind, behind + 1)), shape=shape)
+        # Which stand in a sentence or the next one of its paragraph.
+        self.pairs = csc_array((self.sentence_words + shift @ self.sentence_words).minimum(1))
+        self.rarity = _rarity(self.words)  # how few paragraphs have a stem, on a log scale
+        self.sentence_rarity = _rarity(self.sentence_words)  # how few sentences have it
+        # The length of each sentence as a vector of rarities.
+        self.norms = np.asarray(np.sqrt(self.sentence_words @ self.sentence_rarity**2))
+        self.bigrams = [set(pairwise(own)) for own in stems]  # the pairs of stems of each paragraph
+        self.numbers = [set(CLAIM_NUMBER.findall(text)) for text in texts]
+        self.names = [set(CLAIM_NAME.findall(text)) for text in texts]
+        self.stems = stems
+        self.position = position_features(self)  # the features that no claim changes
 
     def best(self, of_sentences: Values) -> Values:
         """Return the best value among each paragraph's sentences, at least 0."""

@@ -6,7 +6,7 @@ indices are kept as `INDEX_BYTES` bytes hold.
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TypeVar
@@ -44,30 +44,18 @@ def stemmed(texts: Sequence[str]) -> list[list[str]]:
     return [stem([word for word in TOKEN.findall(text.lower()) if word not in STOPWORDS]) for text in texts]
 
 
-class TextIndex(Sequence[str]):
+class TextIndex(tuple[str, ...]):
     """Some texts in order; a table is made when it is first needed."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = tuple(texts)
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __getitem__(self, place):  # type: ignore[no-untyped-def]
-        return self.texts[place]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.texts)
 
     @property
     def size(self) -> int:
         """Bytes of it with all its tables, about."""
-        return BYTES_PER_CHARACTER * sum(map(len, self.texts))
+        return BYTES_PER_CHARACTER * sum(map(len, self))
 
     @cached_property
     def stems(self) -> list[list[str]]:
         """The stems of each text."""
-        return stemmed(self.texts)
+        return stemmed(self)
 
     @cached_property
     def bm25(self) -> bm25s.BM25 | None:
@@ -81,7 +69,7 @@ class TextIndex(Sequence[str]):
     @cached_property
     def vectors(self) -> Vectors:
         """The vector of each text, scaled to length 1, a row each."""
-        return embed(self.texts)
+        return embed(self)
 
     @cached_property
     def sentences(self) -> "TextIndex":
@@ -95,7 +83,7 @@ class TextIndex(Sequence[str]):
 
     @cached_property
     def _parts(self) -> list[list[str]]:
-        return [sentences(text) for text in self.texts]
+        return [sentences(text) for text in self]
 
 
 IndexT = TypeVar("IndexT", bound=TextIndex)
