@@ -150,6 +150,20 @@ def _looser_signatures(signature: Any) -> tuple[Any, Any]:
     return signature.with_updated_fields(CONFIDENCE, type_=Any), signature.delete(CONFIDENCE)
 
 
+def _trace(predict: dspy.Predict, call: Mapping[str, Any], answer: dspy.Prediction, is_accepted: bool) -> None:
+    """Have the last entry of DSPy's trace be that of an accepted answer, with the text of pictures, of which no demo
+    may hold any; a refused one must not become a demo. A predictor that raised has entered none."""
+    trace = dspy.settings.trace
+    if trace is None:
+        return
+    inputs = {name: value for name, value in call.items() if name in predict.signature.input_fields}
+    if trace and trace[-1][2] is answer:
+        _, inputs, _ = trace.pop()
+    if is_accepted:
+        texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
+        trace.append((predict, texts, answer))
+
+
 def _what_failed(error: AdapterParseError) -> str:
     cause = error.__cause__
     if isinstance(cause, (RecursionError, MemoryError)) or type(cause) is ValueError:
@@ -269,8 +283,9 @@ class Program(dspy.Module):
         Raises `UnusableAnswer`, and `BadPicture` for one that cannot be sent; errors of the LM pass through.
         """
         lm = predict.lm or dspy.settings.lm
+        is_ours = hasattr(lm, "record_answers")
         config: dict[str, Any] = {}
-        if hasattr(lm, "record_answers"):  # one of ours
+        if is_ours:
             config["lists"] = _lists(counts, ids)
         if getattr(lm, "gives_logprobs", False):
             config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
@@ -280,7 +295,7 @@ class Program(dspy.Module):
         demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))
         call = {**inputs, "demos": demos, "config": config}
         # Answers that failed twice must not come from the cache in the next run.
-        answers = lm.record_answers() if hasattr(lm, "record_answers") else []
+        answers = lm.record_answers() if is_ours else []
         complaint: str | None = None
         reason: str | None = None
         for _ in range(2):
@@ -288,17 +303,13 @@ class Program(dspy.Module):
                 answer = predict(**call)
             except AdapterParseError as error:
                 answer, complaint = _without_confidence(error), _what_failed(error)
-                if answer is not None and dspy.settings.trace is not None:
-                    # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
-                    known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
-                    dspy.settings.trace.append((predict, known, answer))
             reason = lm.failed_ending(answers[-1]) if answers else None
             if answer is not None:
                 complaint = check(answer) if check and not reason else None
-                if complaint is None and not reason:
+                is_accepted = complaint is None and not reason
+                _trace(predict, call, answer, is_accepted)
+                if is_accepted:
                     return answer
-                if (trace := dspy.settings.trace) and trace[-1][2] is answer:
-                    del trace[-1]  # a refused answer must not become a demo
             if reason:
                 break
             # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
@@ -315,14 +326,8 @@ class Program(dspy.Module):
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
         states = getattr(self.options, "verbalized_confidence", False)
         judged = judgements_of(answer, field, labels, self.labels, states)
-        # In DSPy's trace would be in the way: log-probabilities, since twenty alternatives a token make a reflection
-        # twenty times as long; and pictures among the inputs, of which no demo may hold any. Their text stays.
-        if "logprobs" in answer:
+        if "logprobs" in answer:  # twenty alternatives a token make a reflection on the trace twenty times as long
             del answer["logprobs"]
-        if (trace := dspy.settings.trace) and trace[-1][2] is answer:
-            predictor, inputs, _ = trace[-1]
-            texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
-            trace[-1] = (predictor, texts, answer)
         return judged
 
     @staticmethod
