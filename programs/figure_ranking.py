@@ -33,11 +33,11 @@ CLOSED = r"(?=\s{0,2}(?:\Z|[,;:)\]/&‐-―−-]|\.(?!\s?[a-z])|(?:and|or|to|thr
 NUMERALS = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV", "XVI"]
 ROMAN = rf"(?:{'|'.join(reversed(NUMERALS))})\b"
 NUMBER = r"(?:[Ss]\s?)?\d{1,3}(?:S\d{1,3})?(?![\d%])"
-OWN = r"[A-Za-z]{1,4}(?![A-Za-z0-9])"  # panels right behind a number
+ATTACHED = r"[A-Za-z]{1,4}(?![A-Za-z0-9])"  # panels right behind a number
 PANEL = r"(?:[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])"
 SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
 SUPPLEMENT = r"(?:\s?[-–—]{1,3}\s?|,?\s)(?i:fig(?:ure|\.)? supplement)s? ?"
-NUMBERED = rf"{NUMBER}(?:{OWN}|\s?\({SEVERAL}\)|[ ]{PANEL}{CLOSED})?"
+NUMBERED = rf"{NUMBER}(?:{ATTACHED}|\s?\({SEVERAL}\)|[ ]{PANEL}{CLOSED})?"
 GOES_ON = "|".join(
     (
         rf"{DASH}(?:\([A-Za-z]\)|{PANEL})",
@@ -45,8 +45,8 @@ GOES_ON = "|".join(
         rf"(?<=[A-Za-z)]){AND}[A-Z](?![A-Za-z0-9’'])",  # "Fig. 2A and B show"
         rf"{SUPPLEMENT}{NUMBERED}",
         rf"{AND}{NUMBERED}",
-        rf"(?(many){DASH}|[-‐-―−]{{1,2}}){NUMBER}(?:{OWN})?",  # not "Fig. 6 – 8 hours later"
-        rf"{COMMA}{NUMBER}(?:{OWN}|(?(many)|{CLOSED}))",  # not "Fig. 2, 3 samples"
+        rf"(?(many){DASH}|[-‐-―−]{{1,2}}){NUMBER}(?:{ATTACHED})?",  # not "Fig. 6 – 8 hours later"
+        rf"{COMMA}{NUMBER}(?:{ATTACHED}|(?(many)|{CLOSED}))",  # not "Fig. 2, 3 samples"
     )
 )
 CITATION = re.compile(
@@ -56,7 +56,7 @@ CITATION = re.compile(
     rf"(?:(?P<romans>(?(figure)(?!)){ROMAN}(?:(?:{COMMA}|{AND}){ROMAN})*+)|(?P<numbers>{NUMBERED}(?:{GOES_ON})*+))"
     r"(?P<behind>(?i:\)? (?:in|of) (?:the )?(?:supplement|supporting information|si\b|appendix)))?"
 )
-TOKEN = re.compile(
+CITED_PART = re.compile(
     rf"(?P<supplement>{SUPPLEMENT})|(?P<dash>{DASH})|{AND}|(?P<s>[Ss]\s?)?(?P<digits>\d{{1,3}}(?:S\d{{1,3}})?)"
     r"|(?P<letters>[A-Za-z]{1,4})"
 )
@@ -92,7 +92,7 @@ def _numbered(text: str, unnumbered: Cited, many: bool) -> list[Cited]:
     cited: list[Cited] = []
     dashed = False
     of_figure = ""  # before the number of a figure's own supplement
-    for token in TOKEN.finditer(text):
+    for token in CITED_PART.finditer(text):
         if token["supplement"]:
             of_figure = f"{cited.pop().number}S"
         elif token["letters"]:
@@ -123,7 +123,7 @@ def spelled_out(panels: str) -> tuple[str, ...]:
     """Return the panels of `a, b`, `a-c`, `A and B`."""
     letters: tuple[str, ...] = ()
     dashed = False
-    for token in TOKEN.finditer(panels):
+    for token in CITED_PART.finditer(panels):
         if token["letters"]:
             letters = _with_panels(letters, token["letters"], dashed)
         dashed = bool(token["dash"])
