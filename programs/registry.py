@@ -1,4 +1,4 @@
-"""All tasks by their names, and values of other packages by their places: `package.module:VALUE`.
+"""Finds a task by its name, or at its place `package.module:TASK`, and refuses files of another task.
 
 A place is what the user names, never what a file names: program.json holds the name of its task alone.
 """

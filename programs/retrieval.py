@@ -1,4 +1,4 @@
-"""Which paragraphs of a paper a model reads for a claim: how they are ranked, which cannot decide one, what is cut.
+"""What a model reads of a paper or of web pages for a claim: how texts are ranked, which cannot decide it, what is cut.
 
 A matcher takes a claim and the paragraphs and gives each a score, higher being better: BM25 over stemmed words
 (Robertson et al. 1995), similarity of embeddings, or both fused. Scores of different matchers are not comparable, so

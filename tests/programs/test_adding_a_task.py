@@ -1,4 +1,5 @@
-"""The task of the documents' page lies in a folder of its own, and is used as that page says."""
+"""The task of docs/adding-a-task.md works in a folder of one's own, as that page says, and what is no task is refused in
+a line."""
 
 import re
 import shlex
