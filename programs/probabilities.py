@@ -142,11 +142,11 @@ def judgements_of(
     values = [stated] if isinstance(stated, str) else stated
     if not isinstance(values, list | tuple) or len(values) != len(answers):
         values = [None] * len(answers)
-    rows = [read_confidence(value, label, labels) for value, label in zip(values, answers, strict=True)]
-    return [
-        Judgement(label, row, "stated") if row else from_vote(label, labels)
-        for label, row in zip(answers, rows, strict=True)
-    ]
+    judgements = []
+    for label, value in zip(answers, values, strict=True):
+        row = read_confidence(value, label, labels)
+        judgements.append(Judgement(label, row, "stated") if row else from_vote(label, labels))
+    return judgements
 
 
 def _probabilities(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:

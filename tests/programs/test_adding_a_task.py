@@ -1,5 +1,4 @@
-"""The task of docs/adding-a-task.md works in a folder of one's own, as that page says, and what is no task is refused in
-a line."""
+"""The task of docs/adding-a-task.md works in a folder of one's own, and what is no task is refused in a line."""
 
 import re
 import shlex
