@@ -212,7 +212,7 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     cite it those that are nearest to the claim. A caption that several share stands once, whole, after all their
     labels, and each panel's own part of it below. What would be the same line stands there once, with all its labels;
     so does a sentence, with the panel that it names before the figure that it belongs to."""
-    texts = index_of(paper.paragraphs, TextIndex).sentences
+    texts = tuple(index_of(paper.paragraphs, TextIndex).sentences)
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
     groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption
@@ -224,9 +224,8 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
         groups.setdefault(paper.captions[label].whole or row, {}).setdefault(row, []).append(label)
 
     def line(own: Sequence[str], *parts: str) -> str:
-        return " ".join(
-            [*(f"[{label}]" for label in own), *(item(part, paper.captions.__contains__) for part in parts)]
-        )
+        marks = [f"[{label}]" for label in own]
+        return " ".join([*marks, *(item(part, paper.captions.__contains__) for part in parts if part)])
 
     lines = []
     for rows in groups.values():
@@ -248,7 +247,7 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
             elif row.beside:
                 citing = f"see {', '.join(row.beside)}"
             if caption or citing:
-                lines.append(line(own, *filter(None, (caption, citing))))
+                lines.append(line(own, caption, citing))
     return plain("\n".join(lines))
 
 
@@ -280,15 +279,16 @@ class Context24FiguresTask(Task):
 
     def feedback(self, gold: FigureGold, answer: Ranking) -> str:
         """Return where the gold elements stand, and what stands before them."""
-        places = {label: answer.index(label) + 1 if label in answer else None for label in gold.findings}
-        sentences = [
-            f"{label} evidences the claim and stands {f'in place {place}' if place else 'not among them'}."
-            for label, place in places.items()
-        ]
+        sentences = []
+        for label in dict.fromkeys(gold.findings):
+            place = f"in place {answer.index(label) + 1}" if label in answer else "not among them"
+            sentences.append(f"{label} evidences the claim and stands {place}.")
         before = [label for label in answer[: len(gold.findings)] if gain(label, gold.findings) < HALF]
-        if not before:
-            return " ".join([*sentences, "Nothing of no worth stands before it."])
-        return " ".join([*sentences, f"Before it stand what evidences something else: {', '.join(before)}."])
+        if before:
+            sentences.append(f"Before it stand what evidences something else: {', '.join(before)}.")
+        else:
+            sentences.append("Nothing of no worth stands before it.")
+        return " ".join(sentences)
 
     def problem(self, record: Context24FiguresRecord, answer: Ranking) -> str | None:
         """Return the label that is no element of the paper, or that there is none: the organisers' parser makes of

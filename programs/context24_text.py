@@ -90,10 +90,9 @@ def source_text(paragraphs: tuple[str, ...]) -> SourceText:
         else:
             sentences.append(text)
             owner.append(int(place))
-    idle = idle_places(paragraphs)
-    return SourceText(
-        paragraphs, tuple(sentences), tuple(owner), frozenset(k for k, place in enumerate(owner) if place in idle)
-    )
+    idle_paragraphs = idle_places(paragraphs)
+    idle = frozenset(number for number, place in enumerate(owner) if place in idle_paragraphs)
+    return SourceText(paragraphs, tuple(sentences), tuple(owner), idle)
 
 
 @lru_cache(maxsize=TEXTS_KEPT)
@@ -173,16 +172,13 @@ def features(claim: str, source: SourceText) -> NDArray[np.float64]:
     """Return the features of all sentences, shape (sentences, NAMES)."""
     match = bm25(claim, source.sentences)
     spread = float(match.std()) or 1.0
-    under = headings(source)
-    rows = [
-        [
-            min((value - float(match.mean())) / spread, 3.0),
-            float(bool(ON_METHOD.search(under[source.owner[place]]))),
-            *(float(bool(pattern.search(text))) for pattern in FEATURES.values()),
-        ]
-        for place, (value, text) in enumerate(zip(match, source.sentences, strict=True))
+    on_method = [bool(ON_METHOD.search(heading)) for heading in headings(source)]
+    columns: list[Any] = [
+        np.minimum((match - match.mean()) / spread, 3.0),
+        [on_method[place] for place in source.owner],
+        *([bool(pattern.search(text)) for text in source.sentences] for pattern in FEATURES.values()),
     ]
-    return np.array(rows)
+    return np.column_stack(columns).astype(np.float64)
 
 
 def headings(source: SourceText) -> list[str]:

@@ -114,9 +114,12 @@ def _range(first: Cited, last: Cited, many: bool) -> list[Cited]:
     if "S" in first.number + last.number:
         return [first]
     numbers = range(int(first.number) + 1, int(last.number) + 1)
-    if 0 < len(numbers) <= LONGEST_RANGE and (many or not first.panels):
+    is_range = 0 < len(numbers) <= LONGEST_RANGE
+    if is_range and (many or not first.panels):
         return [first, *(first._replace(number=str(number), panels=()) for number in numbers)]
-    return [first if first.panels else first._replace(number=f"{first.number}-{last.number}")]
+    if first.panels:
+        return [first]
+    return [first._replace(number=f"{first.number}-{last.number}")]
 
 
 def spelled_out(panels: str) -> tuple[str, ...]:
@@ -243,19 +246,19 @@ class Paper(NamedTuple):
 def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
     """Return a paper. captions: that of each element by its label, "" where it has none. A panel without a caption of
     its own has that of its figure."""
-    figures = {place: captions[label] for label in captions if (place := place_of(label))}
+    places = {label: place_of(label) for label in captions}
+    figures = {place: captions[label] for label, place in places.items()}
     known = {}
-    for label, caption in captions.items():
-        place = place_of(label)
-        of_figure = figures.get(place._replace(panel=""), "") if place else ""
-        whole = " ".join((caption or of_figure).split())
-        head, own_part = whole, ""
-        if place and place.panel:
-            head, panels = parts(whole)
-            own_part = " ".join(
-                dict.fromkeys(panels[letter] for letter in panel_letters(place.panel) if panels.get(letter))
-            )
-        known[label] = Caption(whole, own_part, " ".join(filter(None, (head, own_part))))
+    for label, place in places.items():
+        whole = " ".join(captions[label].split())
+        if place is None or not place.panel:
+            known[label] = Caption(whole, "", whole)
+            continue
+        whole = whole or " ".join(figures.get(place._replace(panel=""), "").split())
+        head, panels = parts(whole)
+        own_parts = dict.fromkeys(panels.get(letter, "") for letter in panel_letters(place.panel))
+        own_part = " ".join(filter(None, own_parts))
+        known[label] = Caption(whole, own_part, f"{head} {own_part}".strip())
     return Paper(tuple(paragraphs), known)
 
 
@@ -277,10 +280,11 @@ def documents(paper: Paper) -> dict[str, str]:
     def citing(labels: set[str]) -> list[str]:
         return [text for text, named in zip(windows, cited, strict=True) if labels.intersection(named)]
 
-    return {
-        label: " ".join(filter(None, (caption.text, *(citing({label}) or citing(siblings(label, paper.labels))))))
-        for label, caption in paper.captions.items()
-    }
+    texts = {}
+    for label, caption in paper.captions.items():
+        around = citing({label}) or citing(siblings(label, paper.labels))
+        texts[label] = " ".join([caption.text, *around]).strip()
+    return texts
 
 
 @lru_cache(maxsize=2 * PAPERS_KEPT)
