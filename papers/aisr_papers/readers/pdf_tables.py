@@ -14,6 +14,7 @@ from aisr_papers.readers.pdf_process import Box, Page, bounding_box, is_within
 
 FEWEST = 2  # rows of a table without rules
 FEWEST_ROWS = 3  # of one without a caption as well
+CENTERED = 0.3  # of their width: twice as far a heading may stand from the middle of its columns
 ALIKE = 0.2  # of the width: parts of one table are equally wide but for this
 OVERLAP = 1.0  # points: cells of neighbouring columns may touch
 RULED = 0.3  # of the rows: where more have a rule above them, all have
@@ -58,9 +59,15 @@ def table_cells(page: Page, region: Box) -> Rows:
     if (grid := grid_cells(words, bars, across, region)) is not None:
         return grid
     parts = [rule for rule in across if rule.width < region.width - 6]
-    atoms = split_rows(join_atoms(words))
-    rows = [_widen(_cells(row, GAP, bars), row, parts) for row in atoms]
-    return _join_wrapped(_in_columns(rows), [row[0].baseline for row in atoms], [rule.top for rule in across])
+    return _read_rows(split_rows(join_atoms(words)), bars, across, parts)
+
+
+def _read_rows(
+    rows: Sequence[Sequence[Atom]], bars: Sequence[Box] = (), across: Sequence[Box] = (), parts: Sequence[Box] = ()
+) -> Rows:
+    """The cells of rows. bars, across: upright and level rules; parts: level ones below some columns."""
+    cells = [_widen(_cells(row, bars), row, parts) for row in rows]
+    return _join_wrapped(_in_columns(cells), [row[0].baseline for row in rows], [rule.top for rule in across])
 
 
 def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) -> Rows:
@@ -106,7 +113,7 @@ def take_unruled_tables(
         for way in (range(end, len(lines)), range(place - 1, -1, -1)):
             rows = _adjacent_rows(lines, end - 1 if way.step > 0 else place, way, body, headings)
             if len(rows) >= FEWEST:
-                tables[line] = _in_columns([_cells(lines[row].atoms, WIDE) for row in sorted(rows)])
+                tables[line] = _read_rows([lines[row].atoms for row in sorted(rows)])
                 taken.update(rows)
                 break
     return [line for place, line in enumerate(lines) if place not in taken], tables
@@ -118,7 +125,7 @@ def take_rows(blocks: Sequence[Block]) -> tuple[list[Block], list[Part]]:
     for block in blocks:
         if _is_rows(block):
             box = bounding_box(line.box for line in block.lines)
-            rows = _in_columns([_cells(line.atoms, WIDE) for line in block.lines])
+            rows = _read_rows([line.atoms for line in block.lines])
             note = f"rows of a table without a caption: “{block.text[:80]}”"
             parts.append(Part(block.lines[0].page, box, rows, note))
     return [block for block in blocks if not _is_rows(block)], parts
@@ -127,7 +134,7 @@ def take_rows(blocks: Sequence[Block]) -> tuple[list[Block], list[Part]]:
 def _is_rows(block: Block) -> bool:
     if block.kind is not Kind.PARAGRAPH or len(block.lines) < FEWEST_ROWS or not all(map(_is_row, block.lines)):
         return False
-    cells = [cell.text for line in block.lines for cell in _cells(line.atoms, WIDE)]
+    cells = [cell.text for line in block.lines for cell in _cells(line.atoms)]
     return 2 * sum(NUMBER_CELL.fullmatch(cell) is not None for cell in cells) >= len(cells)
 
 
@@ -137,14 +144,16 @@ def _is_next(before: Line, line: Line, body: Type) -> bool:
 
 
 def _adjacent_rows(lines: Sequence[Line], start: int, way: range, body: Type, headings: Container[Line]) -> list[int]:
-    """The places of rows that stand directly below or above a line."""
+    """The places of rows that stand directly below or above a line; one cell alone, between rows, is one."""
     rows: list[int] = []
     before = lines[start]
     for place in way:
-        if not (_is_next(before, lines[place], body) and _is_row(lines[place])) or lines[place] in headings:
+        line, behind = lines[place], lines[place + way.step : place + way.step + 1]
+        is_lone = bool(rows and behind) and _is_row(behind[0]) and _is_next(line, behind[0], body)
+        if not _is_next(before, line, body) or line in headings or line.caption or not (_is_row(line) or is_lone):
             break
         rows.append(place)
-        before = lines[place]
+        before = line
     return rows
 
 
@@ -153,8 +162,8 @@ def _is_row(line: Line) -> bool:
     return line.caption is None and len(split_cells(line.atoms, WIDE)) > 1
 
 
-def _cells(row: Sequence[Atom], gap: float, bars: Sequence[Box] = ()) -> list[Cell]:
-    groups = split_cells(row, gap, bars)
+def _cells(row: Sequence[Atom], bars: Sequence[Box] = ()) -> list[Cell]:
+    groups = split_cells(row, GAP, bars)
     boxes = [bounding_box(atom.box for atom in group) for group in groups]
     texts = [" ".join(atom.text for atom in group) for group in groups]
     return [Cell(box.left, box.right, text) for box, text in zip(boxes, texts, strict=True)]
@@ -182,9 +191,32 @@ def _in_columns(rows: Sequence[list[Cell]]) -> Rows:
             columns[-1] = (columns[-1][0], max(columns[-1][1], right))
         else:
             columns.append((left, right))
-    padded = [_padded(row, columns) for row in rows]
+    body = next((place for place, row in enumerate(rows) if any(NUMBER_CELL.fullmatch(cell.text) for cell in row)), 0)
+    padded = [
+        _heading(row, columns) if place + 1 < body and len(row) < len(rows[place + 1]) else _padded(row, columns)
+        for place, row in enumerate(rows)
+    ]
     width = max(map(len, padded), default=0)
     return [[*row, *[""] * (width - len(row))] for row in padded]
+
+
+def _heading(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Headings above others, each in all columns that it stands over: those that a rule below it spans, or as many as
+    each other one in whose middle it stands. Where that cannot be told, they stand in the first column, over none."""
+    padded = _padded(row, columns)
+    if all(padded[1:]) and len(padded) == len(columns):
+        return padded
+    over = [cell for cell in row if cell.right > columns[0][1]]
+    many, rest = divmod(len(columns) - 1, max(len(over), 1))
+    groups = [columns[first : first + many] for first in range(1, len(columns), many or 1)]
+    ends = [(group[0][0], group[-1][1]) for group in groups]
+    if rest or any(
+        abs(cell.left + cell.right - left - right) > CENTERED * (right - left)
+        for cell, (left, right) in zip(over, ends, strict=False)
+    ):
+        return [" ".join(cell.text for cell in row)]
+    beside = " ".join(cell.text for cell in row if cell not in over)
+    return [beside, *(cell.text for cell in over for _ in range(many))]
 
 
 def _padded(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[str]:
