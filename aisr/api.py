@@ -40,7 +40,6 @@ from aisr.programs.task import Task
 from aisr.tracking import registry
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
-ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?<!pip install )(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
 
 AnyRecord: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file has it, or read from there
@@ -97,7 +96,7 @@ class LanguageModel:
         return None if reason is None else in_python(reason)
 
     def estimating(self) -> "LanguageModel":
-        """Return the same language model with which nothing is sent: answers are made up, and `spend` is an estimate of
+        """Return a copy of this language model that sends nothing: answers are made up, and `spend` is an estimate of
         what judging by it would use."""
         return LanguageModel(DryRun().open(self.opened))
 
@@ -282,9 +281,8 @@ def load(
     the pictures of the records are in, for a program that shows them; drawings: of pictures there that are no raster
     images, the path of one by theirs. Raises `UserError`.
     """
-    place, root = os.fspath(name), Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
     with errors_in_python():
-        loaded = registry.load(place, root, as_task(task) if task else None)
+        loaded = registry.load(os.fspath(name), artifacts_folder(artifacts), as_task(task) if task else None)
         _attach_images(loaded, image_root, drawings)
         return LoadedProgram(loaded)
 
@@ -314,6 +312,11 @@ def uncompiled(
 
 def as_task(task: str | Task) -> Task:
     return find_task(task) if isinstance(task, str) else task
+
+
+def artifacts_folder(artifacts: str | os.PathLike[str] | None) -> Path:
+    """Return the artifacts folder that a caller names, by default that of AISR_ARTIFACTS, else `artifacts`."""
+    return Path(artifacts or os.environ.get("AISR_ARTIFACTS") or "artifacts")
 
 
 def _attach_images(loaded: Loaded, image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from aisr.api import LanguageModel, LoadedProgram, as_task, errors_in_python, load
-from aisr.artifact.manifest import UNCOMPILED, check_comparable
+from aisr.api import LanguageModel, LoadedProgram, artifacts_folder, as_task, errors_in_python
+from aisr.artifact.manifest import check_comparable
 from aisr.artifact.program import Loaded, uncompiled_baseline
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, percent, try_writing, write_whole
@@ -31,7 +31,6 @@ from aisr.report.page import write_evaluation_report
 from aisr.tracking.experiment import check_writable
 from aisr.tracking.runs import log_evaluation
 from aisr.tracking.store import try_to_log
-from aisr.workflow import artifacts_folder
 
 Compared: TypeAlias = LoadedProgram | Literal["uncompiled"]  # the other program before its compile
 Ranker: TypeAlias = Callable[[Query], Matcher]
@@ -158,7 +157,7 @@ def _optional_file(records: Records | None) -> AbstractContextManager[Path | Non
 
 def _attach(loaded: Loaded, lm: LanguageModel, image_root: PathLike | None, data: Path) -> None:
     """Prepare a program for an LM, and for the pictures of a file of records."""
-    folder = find_image_folder(None if image_root is None else Path(image_root), data)
+    folder = find_image_folder(image_root, data)
     attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
 
 
@@ -234,15 +233,6 @@ def compare(
             cases = read_labeled(task, loaded.program, file, limit)
             results.append(scoring.evaluate(task, loaded.program, cases, lm.opened))
     return ProgramComparison(results[0], results[1], results[1].gain(results[0]))
-
-
-def load_both(first: str, second: str, task: Task, artifacts: PathLike) -> tuple[Compared, Compared]:
-    """Return two programs that `compare` takes, by the names that `load` takes, or "uncompiled"."""
-
-    def load_one(name: str) -> Compared:
-        return UNCOMPILED if name == UNCOMPILED else load(name, task, artifacts=artifacts)
-
-    return load_one(first), load_one(second)
 
 
 # --- Retrievers

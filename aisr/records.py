@@ -141,7 +141,7 @@ def check(
     chosen = as_task(task)
     other_file: AbstractContextManager[Path | None] = nullcontext() if against is None else as_file(against, "against")
     with as_file(records) as file, other_file as other:
-        images = find_image_folder(None if image_root is None else Path(image_root), file)
+        images = find_image_folder(image_root, file)
         bad: list[tuple[str, str]] = []  # the place of each bad line, and what is wrong
         labels: Counter[str] = Counter()
         rows: list[Fingerprint] = []

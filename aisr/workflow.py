@@ -7,13 +7,12 @@ typed where a command called.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 
-from aisr.api import ARTIFACTS, LanguageModel, LoadedProgram, as_task, errors_in_python
+from aisr.api import LanguageModel, LoadedProgram, artifacts_folder, as_task, errors_in_python
 from aisr.artifact.program import check_name, describe_origin, load_program
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize, split_files, write_whole
@@ -39,7 +38,7 @@ from aisr.tracking.experiment import check_writable
 from aisr.tracking.runs import log_compile
 
 Budget: TypeAlias = Literal["light", "medium", "heavy"]
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+OF_INSTRUCTIONS = {"mipro", "gepa"}  # optimizers that need no demos
 ABOUT = "program.txt"  # beside a predictions file
 MOST_PROBLEMS = 20  # of a submission that a message lists
 
@@ -147,11 +146,12 @@ Splits: TypeAlias = PathLike | Mapping[str, Records]  # a folder with a file a s
 
 
 @errors_in_python()
-def _plan(
-    task: str | Task, data: Splits, lm: LanguageModel, artifacts: PathLike | None, arguments: CompileArguments
+def plan_compile(
+    task: str | Task, data: Splits, *, artifacts: PathLike | None = None, **arguments: Unpack[CompileArguments]
 ) -> Plan:
-    """Plan a compile of files or of records, which are then kept below the artifacts folder."""
-    root = artifacts_folder(artifacts)
+    """Return what a compile with these arguments does (see `compile`). Nothing is sent; records that are no files are
+    kept below the artifacts folder."""
+    chosen, root = as_task(task), artifacts_folder(artifacts)
     if isinstance(data, Mapping):
         if not {"train", "dev"} <= {*data} <= {"train", "dev", "test"}:
             raise UserError(f"data: splits {', '.join(map(str, data))}; expected train, dev and maybe test")
@@ -159,73 +159,35 @@ def _plan(
     target = arguments.get("target")
     if target is not None and not isinstance(target, str | os.PathLike):
         target = keep_records({"target": target}, root) / "target.jsonl"
-    planned: dict[str, Any] = {**arguments, "target": target}
-    return plan_compile(task, data, lm, **planned)
-
-
-@errors_in_python()
-def plan_compile(
-    task: str | Task,
-    data: PathLike,
-    lm: LanguageModel,
-    *,
-    optimizer: str | None = None,
-    budget: Budget = "medium",
-    demos: int | None = None,
-    candidates: int | None = None,
-    seed: int = 0,
-    max_train: int | None = None,
-    max_dev: int | None = None,
-    max_test: int | None = None,
-    options: Mapping[str, Any] = NO_OPTIONS,
-    name: str | None = None,
-    image_root: PathLike | None = None,
-    target: PathLike | None = None,
-    target_mix: str | None = None,
-    command: str = "",
-) -> Plan:
-    """Return what a compile with these arguments does (see `compile`); nothing is asked or written. command: what
-    repeats it, in PROMPT.md; by default the call of `aisr.compile`."""
-    chosen, folder = as_task(task), Path(data)
-    given = {
-        "optimizer": optimizer,
-        "budget": None if budget == "medium" else budget,
-        "demos": demos,
-        "candidates": candidates,
-        "seed": seed or None,
-        "max_train": max_train,
-        "max_dev": max_dev,
-        "max_test": max_test,
-        "options": dict(options) or None,
-        "name": name,
-        "target": None if target is None else Path(target).name,
-        "target_mix": target_mix,
-    }
-    files = split_files(folder, chosen.name)
-    sizes = settings(budget, seed, demos=demos, candidates=candidates)
-    optimizers = find_optimizers(optimizer, demos, files["train"], max_train)
-    root = None if image_root is None else Path(image_root)
+    files, mix = split_files(Path(data), chosen.name), arguments.get("target_mix")
+    limits = {"train": arguments.get("max_train"), "dev": arguments.get("max_dev"), "test": arguments.get("max_test")}
+    demos, candidates = arguments.get("demos"), arguments.get("candidates")
+    optimizers = find_optimizers(arguments.get("optimizer"), demos, files["train"], limits["train"])
+    budget, seed = arguments.get("budget", "medium"), arguments.get("seed", 0)
     return Plan(
         task=chosen,
-        name=check_name(name or "-".join(optimizers)),
+        name=check_name(arguments.get("name") or "-".join(optimizers)),
         optimizers=optimizers,
-        settings=sizes,
-        options=dict(options),
+        settings=settings(budget, seed, demos=demos, candidates=candidates),
+        options=dict(arguments.get("options", {})),
         data=files,
-        limits={"train": max_train, "dev": max_dev, "test": max_test},
-        command=command or _python_call(chosen, folder, lm, given),
-        image_folder=find_image_folder(root, files["train"]),
+        limits=limits,
+        command="",
+        image_folder=find_image_folder(arguments.get("image_root"), files["train"]),
         target=None if target is None else Path(target),
-        target_mix=parse_mix(chosen, target_mix) if target_mix else None,
+        target_mix=parse_mix(chosen, mix) if mix else None,
     )
 
 
-def _python_call(task: Task, data: Path, lm: LanguageModel, given: Mapping[str, Any]) -> str:
+def _python_call(plan: Plan, data: Splits, lm: LanguageModel, arguments: CompileArguments) -> str:
     """Return the call that repeats a compile, without absolute paths, which another machine does not have."""
-    folder = "DATA" if data.is_absolute() else str(data)
-    words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-    arguments = ", ".join([repr(task.name), repr(folder), f"aisr.open_lm({lm.spec!r})", *words])
-    return f"aisr.compile({arguments})"
+    folder = plan.data["train"].parent if isinstance(data, Mapping) else Path(data)
+    given = {name: value for name, value in arguments.items() if value is not None and name != "image_root"}
+    if plan.target:
+        given["target"] = plan.target.name
+    words = [f"{name}={value!r}" for name, value in given.items()]
+    place = "DATA" if folder.is_absolute() else str(folder)
+    return f"aisr.compile({', '.join([repr(plan.task.name), repr(place), f'aisr.open_lm({lm.spec!r})', *words])})"
 
 
 def find_optimizers(names: str | None, demos: int | None, train: Path, most_train: int | None) -> list[str]:
@@ -233,13 +195,18 @@ def find_optimizers(names: str | None, demos: int | None, train: Path, most_trai
     nothing else to search for."""
     chain = [step.strip() for step in names.split(",")] if names else []
     for step in chain:
-        if step not in OPTIMIZERS and ":" not in step:
-            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
-            raise UserError(f"--optimizer {step!r}: {expected}")
-        find_optimizer(step)
-    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        _check_optimizer(step)
+    if demos == 0 and not OF_INSTRUCTIONS.issuperset(chain or OPTIMIZERS):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
     return chain or default_optimizers(train, most_train, 1 if demos is None else demos)
+
+
+def _check_optimizer(name: str) -> None:
+    """Raise UserError for an optimizer that does not exist."""
+    if name not in OPTIMIZERS and ":" not in name:
+        expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
+        raise UserError(f"--optimizer {name!r}: {expected}")
+    find_optimizer(name)
 
 
 def describe_default(optimizers: Sequence[str]) -> str:
@@ -259,7 +226,7 @@ def estimate(
 ) -> dict[str, int | float | None]:
     """Return the calls, tokens and USD that a compile would use (see `LanguageModel.spend`); nothing is sent. The
     arguments are those of `compile`."""
-    plan = _plan(task, data, lm, artifacts, arguments)
+    plan = plan_compile(task, data, artifacts=artifacts, **arguments)
     return estimate_plan(plan, lm, teacher or lm)
 
 
@@ -307,7 +274,8 @@ def compile(
     Raises `UserError` for bad data, for a name that another compile has, and where MLflow is out of reach, all before
     anything is spent; `LMUnavailable` for what would meet every record.
     """
-    plan = _plan(task, data, lm, artifacts, arguments)
+    plan = plan_compile(task, data, artifacts=artifacts, **arguments)
+    plan = replace(plan, command=_python_call(plan, data, lm, arguments))
     return run_plan(plan, lm, teacher or lm, artifacts_folder(artifacts), track, on_event)
 
 
@@ -372,7 +340,7 @@ def predict(
     """
     loaded, output = program.loaded, Path(out)
     with as_file(data) as records:
-        folder = find_image_folder(None if image_root is None else Path(image_root), records)
+        folder = find_image_folder(image_root, records)
         attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
         judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
         if ray:
@@ -403,7 +371,7 @@ def estimate_prediction(
     with as_file(data) as file:
         lines = read(file, program.loaded.task.record, program.task)
         records = counted(lines, "counting tokens of records", count_lines(file))
-        folder = find_image_folder(None if image_root is None else Path(image_root), file)
+        folder = find_image_folder(image_root, file)
         attach(program.module, dry.opened, folder or program.module.image_folder)
         judge_all(program.loaded.task, program.module, records, dry.opened)
     return dry.spend
@@ -482,8 +450,3 @@ def promote(version: str, *, anyway: bool = False, artifacts: PathLike | None = 
         return registry.promote(store.open_store(root), name, number, anyway=anyway)
     except registry.NotPromoted as error:
         raise UserError(f"{error}. --anyway promotes it all the same") from error
-
-
-def artifacts_folder(artifacts: PathLike | None) -> Path:
-    """Return the artifacts folder that a caller names, by default that of AISR_ARTIFACTS, else `artifacts`."""
-    return Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)

@@ -53,7 +53,7 @@ def judge_splits(options: argparse.Namespace) -> tuple[Task, Programs]:
     """Return the answers of each program to dev and test."""
     lm = open_lm(options.lm, api_base=options.api_base, price=(0, 0), needs_key=False)
     settings = dict(text.split("=", 1) for text in options.settings)
-    plan = plan_compile(options.task, options.data, lm, optimizer="knn", budget="light", options=settings)
+    plan = plan_compile(options.task, options.data, optimizer="knn", budget="light", options=settings)
     run = Run(plan, lm.opened, lm.opened, Path(), Callbacks())
     run.prepare()
     search = Search(plan.task, run.student, run.cases["train"], [], plan.settings, lm.opened, lm.opened, print)

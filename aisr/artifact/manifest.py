@@ -154,8 +154,8 @@ class _Report(_Part):
 
 
 def read_versions() -> dict[str, str]:
-    """The versions of Python, of `aisr`, and of packages that decide what a compile gives. What local models need may
-    not be installed."""
+    """Return the versions of Python, of `aisr`, and of packages that decide what a compile gives. What local models
+    need may not be installed."""
     versions = {"python": platform.python_version()}
     for name in ("aisr", *PACKAGES):
         with suppress(PackageNotFoundError):
@@ -164,13 +164,13 @@ def read_versions() -> dict[str, str]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in a manifest.json. Raises `BadArtifact` where there is none, or one that is not ours."""
+    """Return what a manifest.json holds. Raises `BadArtifact` where there is none, or one that is not ours."""
     return _read(path, Manifest)
 
 
 def read_test_scores(folder: Path) -> TestScores | None:
-    """The scores on test of the artifact in a folder; None where it has no test split, or lacks the files that say so.
-    Raises `BadArtifact` for files that are not ours."""
+    """Return the scores on test of the artifact in a folder; None where it has no test split, or lacks the files that
+    say so. Raises `BadArtifact` for files that are not ours."""
     if not all((folder / name).is_file() for name in (REPORT, FILE)):
         return None
     scores = _read(folder / REPORT, _Report).test
@@ -203,7 +203,7 @@ def check_comparable(first: object, second: object) -> None:
 
 
 def check_program_exists(folder: Path, root: Path | None = None) -> None:
-    """Raises `BadArtifact` for a folder without a program; it names one below the artifacts folder `root`, of the same
+    """Raise `BadArtifact` for a folder without a program; it names one below the artifacts folder `root`, of the same
     name if possible."""
     if (folder / PROGRAM).is_file():
         return

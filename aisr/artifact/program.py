@@ -72,7 +72,7 @@ def describe_origin(loaded: Loaded, data: Path) -> list[str]:
 
 
 def program_text(task: Task, program: Program) -> str:
-    """The content of program.json. The same program gives the same text, byte for byte."""
+    """Return the content of program.json. The same program gives the same text, byte for byte."""
     content = {
         "format": FORMAT,
         "task": task.name,
@@ -87,8 +87,8 @@ def program_text(task: Task, program: Program) -> str:
 
 
 def load_program(folder: Path, task: Task | None = None, digest: str | None = None) -> Loaded:
-    """The program of an artifact folder, and how it did on its test split. task: as for `parse`; digest: what it had
-    when it was compiled, by default that of its manifest.json, where there is one.
+    """Return the program of an artifact folder, and how it did on its test split. task: as for `parse`; digest: what it
+    had when it was compiled, by default that of its manifest.json, where there is one.
 
     Raises `BadArtifact` where it is missing, not ours or changed since, and for a report.json that is not ours.
     """
@@ -107,7 +107,7 @@ def load_program(folder: Path, task: Task | None = None, digest: str | None = No
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:
-    """The program in the text of a program.json.
+    """Return the program in the text of a program.json.
 
     task: the one that it must be a program of; None: that of ours which the file names. No file leads to code: a task
     of another package is named by whoever loads a program of it. Raises `BadArtifact`, naming `source`.
@@ -131,7 +131,7 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
 
 
 def check_name(name: str) -> str:
-    """The name, where it can be that of a folder. Raises UserError otherwise."""
+    """Return the name, where it can be that of a folder. Raises UserError otherwise."""
     if not ARTIFACT_NAME.fullmatch(name):
         raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
     return name
@@ -145,8 +145,8 @@ def _validate(content: Any, source: str) -> ProgramFile:
 
 
 def uncompiled_baseline(compiled: Loaded) -> Loaded:
-    """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
-    state of `compiled`; no demos."""
+    """Return the baseline of a compile: the hand-written instruction with the options, the evidence ranker and the
+    fitted state of `compiled`; no demos."""
     program, task = compiled.program, compiled.task
     baseline = task.build(program.options.model_dump(exclude=set(SEARCHED)))
     baseline.ranker, baseline.fitted = program.ranker, program.fitted

@@ -57,7 +57,7 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
 
 
 def _fenced(text: str, language: str = "text") -> str:
-    """A code block whose fence is longer than any in the text, so that no text can end it."""
+    """Return a code block whose fence is longer than any in the text, so that no text can end it."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -103,14 +103,15 @@ def _demos(predictor: Any, options: Options) -> list[str]:
 
 
 def _describe_target(target: Mapping[str, Any]) -> str:
-    """What the compile aimed at: the file by its digest, and the mix."""
-    shares = target.get("mix", {}).items()
-    mix = "; ".join(f"{name} {with_interval(*ends) if target['judged'] else percent(ends[0])}" for name, ends in shares)
-    return ", ".join(part for part in (target.get("digest", ""), mix) if part) or "shapes alone"
+    """Return what the compile aimed at: the file by its digest, and the mix."""
+    describe = with_interval if target.get("judged") else lambda share, *_: percent(share)
+    mix = "; ".join(f"{name} {describe(*ends)}" for name, ends in target.get("mix", {}).items())
+    parts = [part for part in (target.get("digest"), mix) if part]
+    return ", ".join(parts) or "shapes alone"
 
 
 def _reproduce(manifest: Manifest) -> list[str]:
-    """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
+    """Return what a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
     settings, scores, versions. Of a server only the digest of its address is known."""
     spend = manifest.spend
     price = "price unknown" if spend["usd"] is None else f"{spend['usd']:.4f} USD"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aisr.base.errors import run_command
-from aisr.cli import compile as compile_command, convert, data, demo, evaluate, predict, report
+from aisr.cli import compile as compile_command, convert, data, demo, evaluate, predict, show
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
@@ -17,8 +17,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Data": (data.example, data.check, convert.convert, data.split, data.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
-    "Programs": (report.inspect, report.report),
-    "This machine": (report.ui,),
+    "Programs": (show.inspect,),
+    "This machine": (show.ui,),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:

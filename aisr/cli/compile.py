@@ -52,7 +52,7 @@ def compile_(
         str | None,
         opt.search_option(
             metavar="NAME,…",
-            help="labeled, knn, bootstrap, random-search, mipro, gepa; candidates of several race together. "
+            help="labeled, knn, bootstrap, random-search, mipro, gepa; several, by commas, compete on dev. "
             "Default: knn where train has 200 records, else random-search.",
         ),
     ] = None,
@@ -60,7 +60,8 @@ def compile_(
         Literal["light", "medium", "heavy"], opt.search_option(help="How thorough the search is.")
     ] = "medium",
     demos: Annotated[
-        int | None, opt.search_option(metavar="N", min=0, max=100, help="Most demos in a prompt. By budget: 4, 4 or 8.")
+        int | None,
+        opt.search_option(metavar="N", min=0, max=100, help="Demos in a prompt at most. By budget: 4, 4 or 8."),
     ] = None,
     candidates: Annotated[
         int | None,
@@ -68,10 +69,10 @@ def compile_(
     ] = None,
     seed: Annotated[int, opt.search_option(metavar="N", min=0, max=2**32 - 1, help="Seed of the optimizers.")] = 0,
     max_train: Annotated[
-        int | None, opt.search_option(metavar="N", min=1, help="Most records of train that the LM judges.")
+        int | None, opt.search_option(metavar="N", min=1, help="Records of train that the LM judges at most.")
     ] = None,
-    max_dev: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of dev.")] = None,
-    max_test: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of test.")] = None,
+    max_dev: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Records of dev at most.")] = None,
+    max_test: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Records of test at most.")] = None,
     target: opt.TargetFile = None,
     target_mix: opt.TargetMix = None,
     lm: opt.LM = None,
@@ -87,7 +88,7 @@ def compile_(
     max_calls: opt.MaxCalls = None,
     estimate: opt.Estimate = False,
     name: Annotated[
-        str | None, opt.output_option(metavar="NAME", help="Of the artifact. Default: that of the optimizer.")
+        str | None, opt.output_option(metavar="NAME", help="Name of the artifact folder. Default: the optimizer's.")
     ] = None,
     track: Annotated[bool, opt.output_option(help="Log to MLflow and register the champion.")] = True,
     record: Annotated[
@@ -106,7 +107,6 @@ def compile_(
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     from aisr import workflow
-    from aisr.artifact.program import check_name
     from aisr.lm.budget import Ledger, Limits, describe_estimate
     from aisr.lm.recorded import recording
 
@@ -114,43 +114,25 @@ def compile_(
     options = opt.read_task_options(chosen, task_options)
     for step in (optimizer or "").split(","):
         opt.is_place(step.strip())  # whose module may lie in the current folder
-    optimizers = workflow.find_optimizers(optimizer, demos, files["train"], max_train)
-    name = check_name(name or "-".join(optimizers))
-    out = artifacts / chosen.name / name
+    given = {key: value for key, value in context.params.items() if key in workflow.CompileArguments.__annotations__}
+    plan = workflow.plan_compile(chosen, data, artifacts=artifacts, **{**given, "options": options})
+    out, optimizers = artifacts / chosen.name / plan.name, ",".join(plan.optimizers)
+    words = [f"{key}={opt.as_word(value)}" for key, value in plan.options.items()]
+    command = opt.repeating_command(context, optimizer=optimizers, name=plan.name, task_options=words)
+    plan = replace(plan, command=command)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     model = teacher = opt.open_command_lm(config, ledger, needs_key=not estimate)
     if teacher_config:
         teacher = opt.open_command_lm(teacher_config, ledger, needs_key=not estimate)
-    plan = workflow.plan_compile(
-        chosen,
-        data,
-        model,
-        optimizer=",".join(optimizers),
-        budget=budget,
-        demos=demos,
-        candidates=candidates,
-        seed=seed,
-        max_train=max_train,
-        max_dev=max_dev,
-        max_test=max_test,
-        options=options,
-        name=name,
-        image_root=image_root,
-        target=target,
-        target_mix=target_mix,
-    )
-    words = [f"{key}={opt.as_word(value)}" for key, value in plan.options.items()]
-    command = opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words)
-    plan = replace(plan, command=command)
     if estimate:
         note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
         with display.Live(ledger) as progress:
             spend = workflow.estimate_plan(plan, model, teacher, progress.show)
         display.notes(describe_estimate(spend, ledger.limits))
         return
-    note(f"compiling {chosen.name} on {data} with {','.join(optimizers)} and {config.model} into {out}/")
+    note(f"compiling {chosen.name} on {data} with {optimizers} and {config.model} into {out}/")
     if not optimizer:
-        note(f"  {workflow.describe_default(optimizers)}; --optimizer names another")
+        note(f"  {workflow.describe_default(plan.optimizers)}; --optimizer names another")
     roles = {"lm": model.opened, **({} if teacher is model else {"teacher": teacher.opened})}
     with (
         recording(record, roles) if record else nullcontext() as recorder,

@@ -113,7 +113,8 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
-    """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
+    """Print a score report: the ranking score with its parts (see `Task.parts`), then each label where there are
+    some."""
     suffix = f"   95 % interval {interval_ends(*report['interval'])}" if "interval" in report else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold", markup=False)
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))

@@ -57,8 +57,7 @@ def evaluate(
     display.notes(scores.confidence_lines())
     display.print_end(scores.failures, loaded.picture_problems, model.opened.ledger.spend)
     if output:
-        folder = evaluation.report_folder(output)
-        note(f"wrote {output} and, for `aisr report {folder}`, {folder}/")
+        note(f"wrote {output}; open {evaluation.report_folder(output) / 'report.html'}")
     if scores.logged:
         note(f"logged {scores.logged}")
     if scores.not_logged:
@@ -85,18 +84,20 @@ def compare(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score two programs on the same labelled records: the paired difference, with its 95 % interval."""
-    from aisr.artifact.manifest import check_comparable
+    from aisr.artifact.manifest import UNCOMPILED, check_comparable
 
     check_comparable(first, second)
     config, _ = opt.read_lms(lm, api_base, lm_settings)
     from aisr import api, evaluation
 
     chosen = find_task_for(task, data)
-    programs = evaluation.load_both(first, second, chosen, artifacts)
+    programs: list[evaluation.Compared] = [
+        UNCOMPILED if name == UNCOMPILED else api.load(name, chosen, artifacts=artifacts) for name in (first, second)
+    ]
     model = opt.open_command_lm(config)
     note(f"evaluating {first} and {second} with {config.model} on {data}")
     with display.Live(model.opened.ledger):
-        scores = evaluation.compare(*programs, data, model, limit=limit, image_root=image_root)
+        scores = evaluation.compare(programs[0], programs[1], data, model, limit=limit, image_root=image_root)
     for name, program, result in zip((first, second), programs, scores[:2], strict=True):
         note(f"{name}: {result.interval} on {len(result.scores)} records")
         display.print_failures(result.failures)

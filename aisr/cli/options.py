@@ -36,14 +36,15 @@ LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that 
 
 
 def check_file(path: Path | None) -> Path | None:
-    """A path that typer found. Raises UserError for a pipe or device: it could be read only once, and be waited for."""
+    """Return a path that typer found. Raises UserError for a pipe or device: it could be read only once, and be waited
+    for."""
     if path is not None and not path.is_file():
         raise UserError(f"{path}: a pipe or device; expected: a file")
     return path
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
-    """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
+    """Return the name of a task, or the place of one. Raises UserError for another, with the nearest one."""
     if value is None or value in TASKS or is_place(value):
         return value
     wrong = f"{value!r}:" if value else "is missing;"
@@ -51,7 +52,7 @@ def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
 
 
 def check_program(context: typer.Context, value: str | None) -> str | None:
-    """The name of a program. Raises UserError for one that does not exist below --artifacts."""
+    """Return the name of a program. Raises UserError for one that does not exist below --artifacts."""
     from aisr.artifact.manifest import UNCOMPILED, check_program_exists
     from aisr.tracking.store import MODEL_SCHEME, parse_model_uri
 
@@ -63,7 +64,8 @@ def check_program(context: typer.Context, value: str | None) -> str | None:
 
 
 def is_place(value: str) -> bool:
-    """Whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched last."""
+    """Return whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched
+    last."""
     if ":" not in value:
         return False
     if (here := os.getcwd()) not in sys.path:
@@ -120,16 +122,17 @@ LMSettings = Annotated[
     lm_option("-L", metavar="NAME=VALUE", help=f"Setting of the LM, repeatable: {', '.join(LM_SETTINGS)}."),
 ]
 MaxUsd = Annotated[
-    float | None, lm_option(metavar="USD", min=0, max=1_000_000, help="Spend no more, over all runs with this output.")
+    float | None,
+    lm_option(metavar="USD", min=0, max=1_000_000, help="Stop when all runs with this output spent so much."),
 ]
-MaxCalls = Annotated[int | None, lm_option(metavar="N", min=1, help="Send nothing more after so many LM calls.")]
+MaxCalls = Annotated[int | None, lm_option(metavar="N", min=1, help="Stop after so many LM calls.")]
 Estimate = Annotated[bool, lm_option("--estimate", help="Print the estimated calls, tokens and cost, then exit.")]
 TargetFile = Annotated[
     Path | None,
     file_option(metavar="FILE", rich_help_panel="Search", help="Unlabelled records to weigh dev and test to."),
 ]
 TargetMix = Annotated[
-    str | None, search_option(metavar="MIX", help="Their mix, where known: error-free=0.16 on Track 1.")
+    str | None, search_option(metavar="MIX", help="Its mix, where known: error-free=0.16 on Track 1.")
 ]
 Track = Annotated[bool, output_option(help="Log to MLflow.")]
 Root = Annotated[
@@ -213,16 +216,17 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
 
 
 def lm_command(config: LMConfig, settings: Iterable[str] | None, image_root: Path | None) -> str:
-    """Return the options that reach the LM and the pictures of a compile in another command, as they were typed; what
-    the environment says holds there as well."""
+    """Return the options that reach the LM and the pictures of a compile in another command, without a part of an
+    address that may be a key."""
     words = ["--lm", config.model]
-    if config.api_base and config.api_base != os.environ.get("AISR_API_BASE"):
-        is_plain = all(len(part) <= LONGEST_PART for part in urlsplit(config.api_base).path.split("/"))
+    if config.api_base and config.api_base != os.environ.get("AISR_API_BASE"):  # which holds there as well
+        path = urlsplit(config.api_base).path.split("/")
+        is_plain = len(max(path, key=len)) <= LONGEST_PART
         words += ["--api-base", redact.secrets(config.api_base) if is_plain else "ADDRESS"]
     for setting in settings or ():
         if not setting.startswith(TEACHER):
             words += ["-L", redact.secrets(setting)]
-    if image_root and str(image_root) != os.environ.get("AISR_IMAGE_ROOT"):
+    if image_root:
         words += ["--image-root", str(image_root)]
     return shlex.join(words)
 

@@ -32,22 +32,23 @@ BINS = 10
 
 
 def probabilities(task: Task, judgement: Judgement) -> dict[str, float] | None:
-    """The probability of each label for a statement, summing to 1; None for a single vote."""
+    """Return the probability of each label for a statement, summing to 1; None for a single vote."""
     return dict(zip(task.labels, judgement.probabilities, strict=True)) if judgement.has_probabilities else None
 
 
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
-    """The confidence in a record, in 0-1: that of its least confident label. None where one is a single vote, where the
-    record failed, and for a task without labels."""
-    if not task.labels or not all(judgement.has_probabilities for judgement in outcome.judgements):
+    """Return the confidence in a record, in 0-1: that of its least confident label. None where one is a single vote,
+    where the record failed, and for a task without labels."""
+    known = [probabilities(task, judgement) for judgement in outcome.judgements] if task.labels else []
+    if None in known:
         return None
-    chosen = [judgement.probabilities[task.labels.index(judgement.label)] for judgement in outcome.judgements]
-    return min(chosen, default=None)
+    said = zip(known, outcome.judgements, strict=True)
+    return min((chances[judgement.label] for chances, judgement in said if chances), default=None)
 
 
 def confidence_report(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
-    """The judgements that have probabilities, by the source of these: their number, the share of right ones and the
-    expected calibration error, both in 0-1. Empty for a task without labels."""
+    """Return the judgements that have probabilities, by the source of these: their number, the share of right ones and
+    the expected calibration error, both in 0-1. Empty for a task without labels."""
     by_source: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
     for case, outcome in zip(cases, outcomes, strict=True) if task.labels else ():
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(case.gold), strict=False):
@@ -65,8 +66,9 @@ def confidence_report(task: Task, cases: Sequence[Case], outcomes: Sequence[Outc
 
 
 def calibration_error(confidence: Floats, right: Floats) -> float:
-    """The expected calibration error in 0-1: the mean distance between the confidence of judgements and the share of
-    them that is right, in ten bins of equal width over 0-1 (Guo et al. 2017, section 2). right: 1 or 0 each."""
+    """Return the expected calibration error in 0-1: the mean distance between the confidence of judgements and the
+    share of them that is right, in ten bins of equal width over 0-1 (Guo et al. 2017, section 2). right: 1 or 0
+    each."""
     place = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
     gaps = np.abs(np.bincount(place, confidence, BINS) - np.bincount(place, right, BINS))
     return float(gaps.sum() / len(confidence))
@@ -106,7 +108,7 @@ class Result:
         return None if self.scores.weights is None else score_interval(self.scores, group=self.group)
 
     def gain(self, before: "Result") -> Interval:
-        """The difference from another program's official ranking score on the same records."""
+        """Return the difference from another program's official ranking score on the same records."""
         return difference_interval(self.official, before.official, group=self.group)
 
     def changed(self, before: "Result") -> int:
@@ -118,7 +120,7 @@ class Result:
         return self._summary(self.score, self.interval)
 
     def summary_at_target(self) -> Score | None:
-        """Return the same weighted to the target; None without one."""
+        """Return the scores weighted to the target; None without one."""
         return self._summary(self.scores.corpus_score(), self.at_target) if self.at_target else None
 
     def _summary(self, score: CorpusScore, interval: Interval) -> Score:
@@ -156,12 +158,12 @@ def evaluate(
     cases: Sequence[Case],
     lm: OpenLM,
 ) -> Result:
-    """The official score of a program on labelled cases, with its interval and its failed records."""
+    """Return the official score of a program on labelled cases, with its interval and its failed records."""
     return score_outcomes(task, cases, judge_all(task, program, cases, lm))
 
 
 def score_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Result:
-    """The official score of outcomes, and that of the no-LM baseline where the cases have one."""
+    """Return the official score of outcomes, and that of the no-LM baseline where the cases have one."""
     group, no_lm = groups_of(cases), None
     baseline = [case.baseline for case in cases]
     if None not in baseline:
@@ -174,7 +176,8 @@ def score_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome
 
 
 def score_cases(task: Task, cases: Sequence[Case], answers: Sequence[Answer | None]) -> Scores:
-    """The scores of answers, record by record, each record by its weight; None, of a failed record, earns nothing.
+    """Return the scores of answers, record by record, each record by its weight; None, of a failed record, earns
+    nothing.
 
     Everything that a compile decides rests on scores that were made here.
     """
@@ -184,13 +187,13 @@ def score_cases(task: Task, cases: Sequence[Case], answers: Sequence[Answer | No
 
 
 def groups_of(cases: Sequence[Case]) -> tuple[int, ...] | None:
-    """The group of each case, see `aisr.optimize.leakage`; None where one has none."""
+    """Return the group of each case, see `aisr.optimize.leakage`; None where one has none."""
     groups = [case.group for case in cases if case.group is not None]
     return tuple(groups) if len(groups) == len(cases) else None
 
 
 def check_any_judged(result: Result, split: str) -> None:
-    """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
+    """Raise UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
     if len(result.failures) == len(result.scores):
         raise UserError(f"every record of {split} failed, the first with: {next(iter(result.failures.values()))}")
 
@@ -203,8 +206,8 @@ Measures = Mapping[str, Floats]  # by name, (claims,) each
 
 
 def claims_with_evidence(task: Task, file: Path) -> list[Query]:
-    """The claims of a labelled file that have gold evidence. Raises UserError where there are none, naming the fields
-    that lack it, or the task retrieves nothing."""
+    """Return the claims of a labelled file that have gold evidence. Raises UserError where there are none, naming the
+    fields that lack it, or the task retrieves nothing."""
     claims: list[Query] = []
     lacking: list[tuple[str, str]] = []  # the id of each record without gold evidence, and why
     for record in read(file, task.record, task.name):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -46,28 +47,28 @@ ProgramT = TypeVar("ProgramT", bound=Program)
 # --- A program prepared for an LM
 
 
-def find_image_folder(image_root: Path | None, data: Path) -> ImageFolder | None:
-    """The pictures of a data file: those below `image_root`, or the folder of the file or one of the two above it that
-    has a folder `images`.
+def find_image_folder(image_root: str | PathLike[str] | None, data: Path) -> ImageFolder | None:
+    """Return the pictures of a data file: those below `image_root`, else below the nearest folder, of the file's own
+    and the two above it, that has a folder `images`.
 
     None where neither exists; a program that needs pictures then raises. Raises UserError for a root that is no folder.
     """
     folder = data.resolve().parent
     around = (place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir())
     root = image_root or next(around, None)
-    return open_images(root) if root else None
+    return open_images(Path(root)) if root else None
 
 
 def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
-    """The pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
+    """Return the pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
     return ImageFolder(root, drawn)
 
 
 def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
-    """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
-    Empty for a program that shows none. paths: as records name them."""
+    """Return the part of a run's identity that is its pictures: one digest of their contents, whichever folder they are
+    in. Empty for a program that shows none. paths: as records name them."""
     folder = program.image_folder
     if folder is None or not program.shows_pictures:
         return {}
@@ -75,8 +76,8 @@ def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
 
 
 def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
-    """The program, ready to be used with an LM: with the folder of its records' pictures. Raises `LMUnavailable` where
-    it shows pictures and the LM takes none."""
+    """Return the program, ready to be used with an LM: with the folder of its records' pictures. Raises `LMUnavailable`
+    where it shows pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
         raise LMUnavailable(
             f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T picture_mode=ocr"
@@ -100,7 +101,7 @@ class Outcome:
 
 
 def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Outcome:
-    """The program's answer to one record, or to the case that was prepared from it.
+    """Return the program's answer to one record, or to the case that was prepared from it.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
     account without credit, an unknown model, a wrong configuration, a server closed for long) is raised.
@@ -109,7 +110,7 @@ def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Ou
     try:
         with lm.context():
             prediction = program(**case.example.inputs())
-    except FATAL_ERRORS:
+    except FATAL_ERRORS:  # some of them are also errors of one call
         raise
     except FAILURES as error:
         return Outcome(None, failure_text(error))
@@ -117,7 +118,7 @@ def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Ou
 
 
 def failure_text(error: Exception) -> str:
-    """An error of the LM in a line, without keys and addresses: it stands in artifacts."""
+    """Return an error of the LM in a line, without keys and addresses: it stands in artifacts."""
     return redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
 
 
@@ -127,7 +128,7 @@ def judge_all(
     records: Iterable[Record | Case],
     lm: OpenLM,
 ) -> list[Outcome]:
-    """The outcomes of all records or cases, in their order."""
+    """Return the outcomes of all records or cases, in their order."""
     outcomes = map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads)
     return list(counted(outcomes, "judging records", len(records) if isinstance(records, Sized) else None))
 
@@ -137,7 +138,7 @@ def map_ordered(
     items: Iterable[ItemT],
     threads: int,
 ) -> Iterator[ResultT]:
-    """The result of each item in the order of the items, with up to `threads` at work.
+    """Return the result of each item in the order of the items, with up to `threads` at work.
 
     At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
     error of `work` is raised in its place; no further item is begun then.
@@ -186,7 +187,7 @@ def judge_with_calls(
     pairs: Sequence[tuple[Record, Case]],
     lm: OpenLM,
 ) -> list[ReplayedRecord]:
-    """The outcomes of labelled records, in their order, and the calls behind them."""
+    """Return the outcomes of labelled records, in their order, and the calls behind them."""
     replayed = map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads)
     return list(counted(replayed, "judging records", len(pairs)))
 
@@ -205,7 +206,7 @@ def replay(
     limit: int | None = None,
     failures: Mapping[str, str] = MappingProxyType({}),
 ) -> list[ReplayedRecord]:
-    """The labelled records of a file as a program judged them before, in their order. Nothing is sent.
+    """Return the labelled records of a file as a program judged them before, in their order. Nothing is sent.
 
     failures: the reasons of records that failed then, by id. A record that the cache cannot answer is one of these, or
     has the reason `FORGOTTEN`.
@@ -225,8 +226,8 @@ def replay(
 
 
 def from_cache_only(lm: OpenLM) -> OpenLM:
-    """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: replayed calls were
-    counted already."""
+    """Return a copy of an LM that may send no call, which leaves it the cache. Its ledger is its own: replayed calls
+    were counted already."""
     cached: OpenLM = lm.copy(ledger=Ledger(Limits(calls=0)))
     return cached
 
@@ -248,8 +249,8 @@ class _CallRecorder(BaseCallback):
 
 
 def _text(content: Any) -> str:
-    """A message or answer as it can be written to a file, without keys, addresses, and halves of characters; a picture
-    in it is only mentioned."""
+    """Return a message or answer as it can be written to a file, without keys, addresses, and halves of characters; a
+    picture in it is only mentioned."""
     if isinstance(content, list):
         content = "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
     return redact.addresses(valid_text(str(content)))

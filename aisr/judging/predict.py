@@ -123,8 +123,8 @@ def read_ids(task: Task, program: Program, data: Path) -> tuple[list[str], dict[
 
 
 def sidecar(out: Path, suffix: str) -> Path:
-    """The file that belongs to `out`: `run.json` says which run made it, `program.txt` by which program, in words; a
-    process locks `lock` while it writes."""
+    """Return the file that belongs to `out`: `run.json` says which run made it, `program.txt` by which program, in
+    words; a process locks `lock` while it writes."""
     return out.parent / SIDECAR_DIR / f"{out.name}.{suffix}"
 
 
@@ -163,7 +163,7 @@ def check_identity(out: Path, identity: Mapping[str, Any]) -> None:
 
 
 def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
-    """A line: the answer, and the probabilities of all labels where they are known; or why the record failed."""
+    """Return a line: the answer, and the probabilities of all labels where they are known; or why the record failed."""
     content: dict[str, Any] = {"id": record.id}
     if outcome.failure is not None:
         content["failed"] = outcome.failure
@@ -226,9 +226,12 @@ def order_lines(task: Task, out: Path, places: Sequence[int]) -> Counter[str]:
 
 def count_labels(task: Task, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """Return how often each label stands in some lines, the commonest first; empty for a task without labels."""
-    values = (value for line in lines for value in line.values())
-    flat = (one for value in values for one in (value if isinstance(value, list) else [value]))
-    return Counter(dict(Counter(one for one in flat if isinstance(one, str) and one in task.labels).most_common()))
+    counts = Counter[str]()
+    for line in lines:
+        for value in line.values():
+            said = value if isinstance(value, list) else [value]
+            counts.update(label for label in said if label in task.labels)
+    return Counter(dict(counts.most_common()))
 
 
 # --- Submission: the lines that the evaluation server takes (`Task.submission` writes them)
@@ -283,7 +286,7 @@ class _AnyLine(BaseModel):
 
 
 def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], list[tuple[str, str]]]:
-    """The outcome of each record, by its id; and the problems of the lines, each with its place."""
+    """Return the outcome of each record, by its id; and the problems of the lines, each with its place."""
     outcomes: dict[str, Outcome] = {}
     problems = []
     for number, line, problem, _ in scan(predictions, _AnyLine):
@@ -310,7 +313,7 @@ def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], l
 
 
 def score_files(task: Task, gold: Path, predicted: Path) -> CorpusScore:
-    """The official score of a predictions file.
+    """Return the official score of a predictions file.
 
     Raises UserError for what the official evaluator refuses, naming file and line.
     """
@@ -332,28 +335,25 @@ def score_files(task: Task, gold: Path, predicted: Path) -> CorpusScore:
 
 
 def _match(gold_ids: Sequence[str], predictions: list[Prediction], numbered: bool) -> list[Prediction]:
-    """The predictions in the order of the gold records; ids are unique on either side.
+    """Return the predictions in the order of the gold records; ids are unique on either side.
 
     numbered: the gold file has no ids and these are running numbers ("track1-000001"); predictions that carry none of
     these, or no id at all, then match by line.
     """
-    by_id = {prediction.id: prediction for prediction in predictions}
-    if None in by_id and len(by_id) > 1:
-        line = [prediction.id for prediction in predictions].index(None) + 1
+    ids = [prediction.id for prediction in predictions]
+    has_none = set(ids) <= {None}
+    if None in ids and not has_none:
+        line = ids.index(None) + 1
         raise UserError(f"prediction {line} has no id, others have one; give an id to all of them or to none")
-    if by_id.keys() <= {None} or (numbered and by_id.keys().isdisjoint(gold_ids)):
-        if len(predictions) != len(gold_ids):
-            raise UserError(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
+    if has_none or (numbered and set(ids).isdisjoint(gold_ids)):
+        if len(ids) != len(gold_ids):
+            raise UserError(f"{len(ids)} predictions for {len(gold_ids)} gold records, matched by line")
         return predictions
+    by_id = dict(zip(ids, predictions, strict=True))
     missing = [key for key in gold_ids if key not in by_id]
-    unknown = sorted(str(key) for key in by_id.keys() - set(gold_ids))
+    unknown = sorted(map(str, set(ids) - set(gold_ids)))
     if missing or unknown:
-        raise UserError(
-            f"ids differ: {len(missing)} gold records without a prediction{_first(missing)}, "
-            f"{len(unknown)} predictions without a gold record{_first(unknown)}"
-        )
+        first = ", ".join([*missing, *unknown][:3])
+        counts = f"{len(missing)} gold records without a prediction, {len(unknown)} predictions without a gold record"
+        raise UserError(f"ids differ: {counts} (first: {first})")
     return [by_id[key] for key in gold_ids]
-
-
-def _first(ids: list[str]) -> str:
-    return f" (first: {', '.join(ids[:3])})" if ids else ""

@@ -45,8 +45,8 @@ START = 180.0  # seconds until all workers have to be ready: each imports DSPy, 
 def ray_workers(
     task: Task, program: Program, lm: OpenLM, config: LMConfig, workers: int, address: str | None
 ) -> Iterator[Callable[[Record], Outcome]]:
-    """A function that judges a record in one of `workers` processes of the Ray cluster at `address`, or of one begun
-    here for as long as the block lasts.
+    """Yield a function that judges a record in one of `workers` processes of the Ray cluster at `address`, or of one
+    begun here for as long as the block lasts.
 
     lm: each worker has its number of threads, and its ledger gets what all spend. config: how to open it again.
     Pictures must be at the same path on every machine. Raises UserError, also where a worker cannot be set up.
@@ -155,9 +155,9 @@ def _ask(ray: Any, slots: Slots, shared: list[Any], record: Record) -> "_Reply |
 
 @contextmanager
 def connect(workers: int, address: str | None) -> Iterator[Any]:
-    """The module `ray`, connected for as long as the block lasts to the cluster at `address`, or to one of this machine
-    alone, whose processes end with this one. Raises UserError for a cluster that does not start or answer, and for one
-    that is too small."""
+    """Yield the module `ray`, connected for as long as the block lasts to the cluster at `address`, or to one of this
+    machine alone, whose processes end with this one. Raises UserError for a cluster that does not start or answer, and
+    for one that is too small."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
     if address is None:
         # As on those systems, Ray then keeps to the loopback address: anybody who reaches its ports runs code here.

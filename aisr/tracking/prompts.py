@@ -32,7 +32,7 @@ def chat_template(program: Program, lm: OpenLM) -> Template | None:
 
 
 def plain_template(program: Program, lm: OpenLM) -> str:
-    """Return the same messages as one text."""
+    """Return the messages of a program as one text."""
     text = "\n\n".join(f"# {message['role']}\n\n{message['content']}" for message in _render(program, lm))
     text = text.replace("\0", "\\0")  # which PostgreSQL does not store
     return text if len(text) < MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …\n\nThe rest is in PROMPT.md."

@@ -48,12 +48,12 @@ class NotPromoted(UserError):
 
 
 def model_name(task: Task) -> str:
-    """The registered model of a task."""
+    """Return the registered model of a task."""
     return f"aisr-{task.name}"
 
 
 def prompt_name(task: Task) -> str:
-    """The prompt of a task's programs: MLflow has models and prompts under one set of names."""
+    """Return the prompt of a task's programs: MLflow has models and prompts under one set of names."""
     return f"{model_name(task)}-prompt"
 
 
@@ -61,7 +61,7 @@ def prompt_name(task: Task) -> str:
 
 
 def load(program: str, root: Path, task: Task | None = None) -> Loaded:
-    """The program of an artifact folder, or of `models:/NAME@ALIAS` or `models:/NAME/VERSION` in the store below
+    """Return the program of an artifact folder, or of `models:/NAME@ALIAS` or `models:/NAME/VERSION` in the store below
     `root`. Reads JSON; no stored code runs, and no setting of MLflow changes. task: as for
     `aisr.artifact.program.parse`.
 
@@ -196,7 +196,7 @@ def _search(client: Any, name: str, tags: dict[str, str]) -> list[Any]:
 
 
 def _is_whole(client: Any, version: Any, digest: str) -> bool:
-    """Whether the files of a version are there, and hold the program of this digest."""
+    """Return whether the files of a version are there, and hold the program of this digest."""
     with tempfile.TemporaryDirectory() as place, suppress(BadArtifact):
         file = _download(client, version, Path(place), version.name, f"artifacts/{PROGRAM}") / PROGRAM
         return digest_text(file.read_text(encoding="utf-8")) == digest
@@ -262,8 +262,8 @@ def _why_not(version: Any, champion: Any, compiled: bool) -> str:
 
 
 def _on_same_data(new: dict[str, str], old: dict[str, str]) -> bool:
-    """Whether two versions, by their tags, were compiled on the same train, dev and target. Of those of earlier times
-    only dev is known."""
+    """Return whether two versions, by their tags, were compiled on the same train, dev and target. Of those of earlier
+    times only dev is known."""
     known = DATA_TAGS.values() if DATA_TAGS["train"] in old else [DATA_TAGS["dev"], DATA_TAGS["target"]]
     return all(new.get(tag) == old.get(tag) for tag in known)
 

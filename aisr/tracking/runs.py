@@ -130,8 +130,8 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
 
 
 def ui_path(root: Path) -> str:
-    """The path in MLflow's UI of the experiment with the latest run, as a shared view with its scores, the best first;
-    that of the UI where there is none."""
+    """Return the path in MLflow's UI of the experiment with the latest run, as a shared view with its scores, the best
+    first; that of the UI where there is none."""
     client = open_store(root).MlflowClient()
     experiments = [one.experiment_id for one in client.search_experiments() if one.name.startswith(EXPERIMENT)]
     latest = client.search_runs(experiments, max_results=1) if experiments else []
@@ -145,8 +145,8 @@ def ui_path(root: Path) -> str:
 def _run(
     mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], command: str, seconds: float
 ) -> Iterator[Any]:
-    """A run of a task's experiment, open for as long as the block lasts. In MLflow it began so many seconds ago: its
-    work is done, and its duration is that of the work. One that the store does not take whole is removed."""
+    """Yield a run of a task's experiment, open for as long as the block lasts. In MLflow it began so many seconds ago:
+    its work is done, and its duration is that of the work. One that the store does not take whole is removed."""
     tags = {
         **tags,
         "aisr.task": task.name,
@@ -168,7 +168,8 @@ def _run(
 
 
 def _describe_run(mlflow: Any, run: Any) -> str:
-    """A run as a command names it; of a tracking server also where a browser finds it, without user and password."""
+    """Return a run as a command names it; of a tracking server also where a browser finds it, without user and
+    password."""
     uri, number = redact.secrets(mlflow.get_tracking_uri()).rstrip("/"), run.info.run_id
     if not uri.startswith("http"):
         return f"run {number}"
@@ -178,8 +179,8 @@ def _describe_run(mlflow: Any, run: Any) -> str:
 
 
 def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: float) -> dict[str, float]:
-    """The scores in 0-1 by their prefix, the ranking score with the ends of its 95 % interval; what a run cost, in USD
-    only where the price is known. spend: `Spend.as_dict`."""
+    """Return the scores in 0-1 by their prefix, the ranking score with the ends of its 95 % interval; what a run cost,
+    in USD only where the price is known. spend: `Spend.as_dict`."""
     metrics = {name: spend[name] for name in ("prompt_tokens", "completion_tokens")}
     metrics |= {f"lm_{name}": spend[name] for name in ("calls", "cached_calls")}
     metrics["seconds"] = round(seconds, 1)
@@ -193,7 +194,7 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
 
 
 def _entities(metrics: Mapping[str, float], steps: Mapping[str, Sequence[float]]) -> list[Any]:
-    """Metrics as MLflow has them, so that all go in one request. steps: of some, the value at each step."""
+    """Return metrics as MLflow has them, so that all go in one request. steps: of some, the value at each step."""
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
@@ -208,8 +209,8 @@ def _params(params: Mapping[str, Any]) -> list[Any]:
 
 
 def _datasets(files: Mapping[str, tuple[Path, str, int]]) -> list[Any]:
-    """Datasets by name and digest alone: task data may not be redistributed, so no record is stored. files: by what
-    they were used for, the file, its digest, and the number of records."""
+    """Return datasets by name and digest alone: task data may not be redistributed, so no record is stored. files: by
+    what they were used for, the file, its digest, and the number of records."""
     from mlflow.data.code_dataset_source import CodeDatasetSource
     from mlflow.entities import Dataset, DatasetInput, InputTag
 

@@ -51,12 +51,12 @@ def tracking_uri(root: Path) -> str:
 
 
 def file_location(root: Path) -> str | None:
-    """The URI of the folder where a store of our own keeps the files of its runs; None for another store."""
+    """Return the URI of the folder where a store of our own keeps the files of its runs; None for another store."""
     return None if os.environ.get("MLFLOW_TRACKING_URI") else (_database(root).parent / FILES).as_uri()
 
 
 def open_store(root: Path) -> Any:
-    """MLflow, pointed at the store; a database that is not there yet is created. Raises `NoStore`."""
+    """Return MLflow, pointed at the store; a database that is not there yet is created. Raises `NoStore`."""
     import mlflow
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -83,7 +83,7 @@ def open_store(root: Path) -> Any:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether an error of the store, or of its files, says that the user may not do this."""
+    """Return whether an error of the store, or of its files, says that the user may not do this."""
     response = getattr(error, "response", None)
     status = getattr(response, "status_code", None)
     return status in (401, 403) or getattr(error, "error_code", "") in ("PERMISSION_DENIED", "UNAUTHENTICATED")
@@ -99,7 +99,7 @@ def what_next(error: Exception) -> str:
 
 
 def describe(error: Exception) -> str:
-    """MLflow's message in a line, without keys and passwords, and without the SQL statement that failed."""
+    """Return MLflow's message in a line, without keys, passwords and the SQL statement that failed."""
     return redact.secrets(" ".join(str(error).partition("[SQL:")[0].split()))[:LONGEST]
 
 
@@ -115,8 +115,8 @@ def try_to_log(step: Callable[[], StepT], problem: str) -> tuple[StepT | None, s
 
 
 def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
-    """The `name` and the `alias` or `version` of a `models:/…`, checked without importing MLflow, which takes seconds.
-    Raises `BadArtifact` where it can name no version, and `NoStore` where nothing was logged yet."""
+    """Return the `name` and the `alias` or `version` of a `models:/…`, checked without importing MLflow, which takes
+    seconds. Raises `BadArtifact` where it can name no version, and `NoStore` where nothing was logged yet."""
     parts = MODEL_URI.fullmatch(uri)
     if parts is None:
         raise BadArtifact(f"{uri}: {EXPECTED}, as `aisr compile` prints it")
@@ -125,7 +125,7 @@ def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
 
 
 def check_store(root: Path) -> None:
-    """Raises `NoStore` where nothing was logged yet in a store of our own."""
+    """Raise `NoStore` where nothing was logged yet in a store of our own."""
     if file_location(root) and not _database(root).is_file():
         raise NoStore(
             f"no MLflow store in {root.resolve()}; expected the artifacts folder of a compile (--artifacts, or "
@@ -152,7 +152,7 @@ def _create(database: Path) -> None:
 
 
 def _database(root: Path) -> Path:
-    """Raises `NoStore` for a path that MLflow would read as another one."""
+    """Raise `NoStore` for a path that MLflow would read as another one."""
     database = root.resolve() / STORE / DATABASE
     if re.search("[%?#]", str(database)):
         raise NoStore(f"{root.resolve()}: MLflow's addresses take no %, ? or # in a path; choose another --artifacts")

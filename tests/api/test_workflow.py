@@ -60,15 +60,6 @@ def test_a_compile_goes_on_where_the_command_was_and_its_program_predicts(compil
     assert 0 < aisr.score("track1", SAMPLE / "track1" / "test.jsonl", out).score < 1
 
 
-def test_an_estimate_sends_nothing(compiled: Compiled) -> None:
-    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address, price=(1, 1))
-    before = len(compiled.server.requests)
-    spend = aisr.estimate("track1", SAMPLE / "track1", lm, **ARGUMENTS)
-    assert int(spend["calls"] or 0) > 10
-    assert float(spend["usd"] or 0) > 0
-    assert len(compiled.server.requests) == before
-
-
 def test_messages_name_arguments_as_python_has_them(compiled: Compiled, tmp_path: Path) -> None:
     lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address)
     with pytest.raises(aisr.UserError, match=r"^optimizer 'nope': expected one of: labeled, knn"):
@@ -114,11 +105,15 @@ def test_records_are_files_dicts_or_checked_records(compiled: Compiled, tmp_path
     assert aisr.check("track1", rows, against=checked).comparison is not None
 
 
-def test_a_compile_of_lists_goes_on(compiled: Compiled, tmp_path: Path) -> None:
-    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address)
+def test_a_compile_of_lists_is_estimated_and_goes_on(compiled: Compiled, tmp_path: Path) -> None:
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address, price=(1, 1))
     data = {part: read_rows(SAMPLE / "track1" / f"{part}.jsonl") for part in ("train", "dev")}
     words: dict[str, Any] = {**ARGUMENTS, "artifacts": tmp_path}
-    assert int(aisr.estimate("track1", data, lm, **words)["calls"] or 0) > 10
+    before = len(compiled.server.requests)
+    spend = aisr.estimate("track1", data, lm, **words)
+    assert int(spend["calls"] or 0) > 10
+    assert float(spend["usd"] or 0) > 0
+    assert len(compiled.server.requests) == before
     first = aisr.compile("track1", data, lm, track=False, **words)
     sent = lm.spend["calls"]
     assert aisr.compile("track1", data, lm, track=False, **words).program.digest == first.program.digest

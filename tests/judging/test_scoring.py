@@ -57,7 +57,11 @@ def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
     ("gold", "predictions", "words"),
     [
         (TEST, [NAMED[0], SAID[1]], "prediction 2 has no id, others have one"),
-        (TEST, NAMED[:1], "ids differ: 1 gold records without a prediction (first: b)"),
+        (
+            TEST,
+            NAMED[:1],
+            "ids differ: 1 gold records without a prediction, 0 predictions without a gold record (first: b)",
+        ),
         (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
         (TEST, [{"id": "a", "labels": [S]}, NAMED[1]], "record 1: 1 labels for 2 sentences"),
         ([claim(None, id="a")], [{"id": "a", "labels": [S]}], "a has no labels; the first file must be the labelled"),
@@ -89,18 +93,14 @@ def test_of_a_task_with_one_label_a_record_the_failed_ones_alone_are_missing(tmp
 # --- How sure a program says it is, held against what was right
 
 
-def sure(request: Any) -> str:
-    """The right labels; surer of the first record than of the others, and without a number for the third."""
-    number = int((scripted.field(scripted.question(request), "evidence") or "").split("Row ")[1].split()[0])
-    stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
-    labels = json.loads(scripted.right(request))["sentence_labels"]
-    return scripted.written(scripted.question(request), {"sentence_labels": labels, CONFIDENCE: stated})
+STATED = (["95", "90, Supported 8"], ["80", "55, Supported 40"], ["80", "likely"])  # of the third, one is no number
 
 
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     program = TRACK1.build({"verbalized_confidence": True})
     examples = [program.prepare(scripted.claim("Supported", "Contradiction", number=k)) for k in (1, 2, 3)]
-    result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted.scripted(sure)))
+    answers = [json.dumps({"sentence_labels": [S, CONTRA], CONFIDENCE: stated}) for stated in STATED]
+    result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted.scripted(answers)))
     assert set(result.confidence) == {"stated"}  # the one vote of the third record is no probability
     confidence = result.report()["confidence"]["stated"]
     assert confidence["judgements"] == 5
