@@ -158,21 +158,22 @@ def read_lms(
     The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. words: of `-L`. Raises
     UserError.
     """
-    stray = next((word for word in words or () if word.startswith(TEACHER)), None)
-    if teacher_lm is None and stray:
-        raise UserError(f"-L {stray} goes with --teacher-lm PROVIDER/MODEL")
-    names = [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS if teacher_lm)]
-    settings = _read("-L", words, names, "a setting of the LM")
-    of_teacher = {name.removeprefix(TEACHER): value for name, value in settings.items() if name.startswith(TEACHER)}
-    values = {"model": lm, "api_base": api_base or None, **settings}
-    config = LMConfig.parse({name: value for name, value in values.items() if not name.startswith(TEACHER)})
-    return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None
+    of_teacher = [word.removeprefix(TEACHER) for word in words or () if word.startswith(TEACHER)]
+    of_lm = [word for word in words or () if not word.startswith(TEACHER)]
+    settings = _read("-L ", of_lm, LM_SETTINGS, "a setting of the LM")
+    config = LMConfig.parse({"model": lm, "api_base": api_base or None, **settings})
+    if teacher_lm:
+        settings = _read(f"-L {TEACHER}", of_teacher, TEACHER_SETTINGS, "a setting of the LM")
+        return config, config.for_role("teacher", teacher_lm, settings)
+    if of_teacher:
+        raise UserError(f"-L {TEACHER}{of_teacher[0]} goes with --teacher-lm PROVIDER/MODEL")
+    return config, None
 
 
 def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, Any]:
     """Return the options that `-T NAME=VALUE` set. Raises UserError for a name that the task's program does not have,
     and for a value that it cannot have."""
-    texts = _read("-T", words, task.option_names(), f"an option of {task.name}")
+    texts = _read("-T ", words, task.option_names(), f"an option of {task.name}")
     try:
         return task.parse_options(texts)
     except UserError as error:
@@ -180,17 +181,18 @@ def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, An
 
 
 def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: str) -> dict[str, str]:
-    """Return the texts of `NAME=VALUE` words by their names. Raises UserError for a name that is not among `names`."""
+    """Return the texts of `NAME=VALUE` words by their names. flag: what stands before them. Raises UserError for a name
+    that is not among `names`."""
     values = {}
     for word in words or ():
         name, equals, text = word.partition("=")
         if not equals:
-            raise UserError(f"{flag} {word}: expected NAME=VALUE")
+            raise UserError(f"{flag}{word}: expected NAME=VALUE")
         if name not in names:
             expected = f"expected one of: {', '.join(names)}" if names else "there is none"
-            raise UserError(f"{flag} {name[:80]}: not {what}; {expected}")
+            raise UserError(f"{flag}{name[:80]}: not {what}; {expected}")
         if not text:
-            raise UserError(f"{flag} {name}=: no value; leave it out for the default")
+            raise UserError(f"{flag}{name}=: no value; leave it out for the default")
         values[name] = text
     return values
 

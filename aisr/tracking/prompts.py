@@ -19,16 +19,15 @@ PLAIN = "as plain text: it is too long for MLflow's form, or holds {{ or {%, whi
 def chat_template(program: Program, lm: OpenLM) -> Template | None:
     """Return the messages of a program's main predictor, with `{{field}}` in the place of each input; None where they
     hold texts that MLflow's format would read as variables or as code, or are too long for it."""
-    rendered = _render(program, lm)
-    if any("{{" in message["content"] or "{%" in message["content"] for message in rendered):
+    text = json.dumps(_render(program, lm), ensure_ascii=False)
+    if "{{" in text or "{%" in text:
         return None
-    names = program.main_predictor.signature.input_fields
-    for message in rendered:
-        for name in names:
-            message["content"] = message["content"].replace(_mark(name), "{{" + name + "}}")
+    for name in program.main_predictor.signature.input_fields:
+        text = text.replace(_mark(name), "{{" + name + "}}")
+    template: Template = json.loads(text)
     if program.options.demos_per_record:
-        rendered.insert(len(rendered) - 1, dict(DEMOS))
-    return rendered if len(json.dumps(rendered)) < MOST_CHARACTERS else None
+        template.insert(len(template) - 1, dict(DEMOS))
+    return template if len(json.dumps(template)) < MOST_CHARACTERS else None
 
 
 def plain_template(program: Program, lm: OpenLM) -> str:
@@ -70,8 +69,3 @@ def register_prompts(client: Any, name: str, programs: dict[str, Program], lm: O
         if key not in numbers:
             numbers[key] = str(client.create_prompt_version(name, template, about).version)
     return numbers[key]
-
-
-def linked(name: str, version: str) -> str:
-    """Return the value of MLflow's tag that links a run to a prompt version."""
-    return json.dumps([{"name": name, "version": version}])

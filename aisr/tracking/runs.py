@@ -5,6 +5,7 @@ MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key insi
 holds.
 """
 
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.report.page import CompileReport, judged_record
 from aisr.tracking.experiment import EXPERIMENT, VIEW, find_experiment
-from aisr.tracking.prompts import linked, register_prompts
+from aisr.tracking.prompts import register_prompts
 from aisr.tracking.registry import (
     ALIAS,
     DIGEST_TAG,
@@ -88,8 +89,9 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         version = register(mlflow, task, run.folder, manifest, logged)
         programs = {"before any compile": run.student, f"{MODEL_SCHEME}{name}/{version}": report.program}
         prompt = prompt_name(task)
-        tag = RunTag(PROMPTS_TAG, linked(prompt, register_prompts(client, prompt, programs, run.lm)))
-        client.log_batch(run_id, _entities(metrics, steps), _params(params), [tag])
+        linked = [{"name": prompt, "version": register_prompts(client, prompt, programs, run.lm)}]
+        tags_of_run = [RunTag(PROMPTS_TAG, json.dumps(linked))]
+        client.log_batch(run_id, _entities(metrics, steps), _params(params), tags_of_run)
         client.log_inputs(run_id, _datasets(datasets))
         files_at(logged.info.artifact_uri, client.tracking_uri).log_artifacts(str(run.folder), ARTIFACT)
         log_traces(mlflow, task, report.program, run.lm, report.dev, logged)

@@ -275,15 +275,15 @@ def test_where_there_is_no_terminal_lines_on_stderr_tell_stage_count_and_time_le
         errors.wait_for("labeled: optimizing; 0 LM calls, 0 cached")  # what was counted is over
 
 
-@pytest.mark.parametrize("command", ["check", "split --out OUT"])
-def test_records_are_counted(command: str, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", [["check"], ["split", "--out", "parts"]], ids=["check", "split"])
+def test_records_are_counted(words: list[str], aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stages: list[Stage] = []
     monkeypatch.setattr(display, "heard_by", lambda listener: heard_by(stages.append))
-    name, *options = [str(tmp_path) if word == "OUT" else word for word in command.split()]
-    file = beginning(SAMPLE / "track1" / "train.jsonl", 20, tmp_path / "some.jsonl")
-    assert aisr(name, file, "--task", "track1", *options).code == 0
-    assert [stage.total for stage in stages][:1] == [20]
-    assert all(stage.is_over and stage.done >= (stage.total or 0) for stage in stages)
+    monkeypatch.chdir(tmp_path)
+    beginning(SAMPLE / "track1" / "train.jsonl", 20, tmp_path / "some.jsonl")
+    assert aisr(*words, "some.jsonl", "--task", "track1").code == 0
+    assert (stages[0].done, stages[0].total) == (20, 20)
+    assert {stage.is_over for stage in stages} == {True}
 
 
 # --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows

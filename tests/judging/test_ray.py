@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import psutil
 import pytest
 
 from aisr.judging import ray as ray_module
@@ -28,7 +29,7 @@ from support.scripted import write_corpus
 from support.servers import free_port
 
 COUNT = 60
-LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}  # as Linux writes it
+LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
 def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
@@ -57,41 +58,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def below(pid: int) -> dict[int, bytes]:
-    """The processes below this one, with their titles: Ray gives them some."""
-    parents, titles = {}, {}
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if entry.name.isdigit():
-                titles[int(entry.name)] = (entry / "cmdline").read_bytes()
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return {child: titles[child] for child in found - {pid}}
+def below(pid: int) -> dict[psutil.Process, str]:
+    """The processes below this one that live, with their titles: Ray gives them some."""
+    titles = {}
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            titles[process] = " ".join(process.cmdline())
+    return titles
 
 
-def workers_of(pid: int) -> list[int]:
-    return [child for child, title in below(pid).items() if title.startswith(b"ray::_Worker")]
+def workers_of(pid: int) -> list[psutil.Process]:
+    return [process for process, title in below(pid).items() if title.startswith("ray::_Worker")]
 
 
-def listening_addresses(pids: list[int]) -> set[str]:
-    """The addresses that processes listen on, as Linux writes them."""
-    links = []
-    for pid in pids:
-        with suppress(OSError):
-            links += [os.readlink(one) for one in Path(f"/proc/{pid}/fd").iterdir()]
-    sockets = {link for link in links if link.startswith("socket:")}
-    lines = [
-        line.split() for file in ("tcp", "tcp6") for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]
-    ]
-    return {line[1].rpartition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
-
-
-def is_alive(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
+def listening_addresses(pid: int) -> set[str]:
+    """The addresses that a process and those below it listen on."""
+    connections = []
+    for process in (psutil.Process(pid), *below(pid)):
+        with suppress(psutil.NoSuchProcess):
+            connections += process.net_connections("inet")
+    return {one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN}
 
 
 @contextmanager
@@ -169,8 +155,8 @@ def test_a_limit_holds_for_all_workers_and_a_killed_one_costs_nothing(
             wait()  # four calls in flight, two of each worker
             workers = workers_of(process.pid)
             assert len(workers) == 2
-            assert listening_addresses([process.pid, *below(process.pid)]) <= LOOPBACK
-            os.kill(workers[0], signal.SIGKILL)
+            assert listening_addresses(process.pid) <= LOOPBACK
+            workers[0].kill()
         output, _ = process.communicate(timeout=400)
     assert process.returncode == 0, output
     assert f"{COUNT} records" in output
@@ -207,13 +193,11 @@ def test_the_processes_of_a_command_that_was_killed_end(loopback: Loopback, fold
     words = [*command(folder, loopback.url), "--ray", "local", "--workers", 1]
     with held_at(loopback, 0, 2) as wait, begun(words) as process:
         wait()
-        left = below(process.pid)
+        titles = below(process.pid)
         process.kill()
-        until = time.monotonic() + 30
-        while (alive := [left[pid] for pid in left if is_alive(pid)]) and time.monotonic() < until:
-            process.poll()
-    assert any(title.startswith(b"ray::") for title in left.values())
-    assert alive == []
+    assert any(title.startswith("ray::") for title in titles.values())
+    _, left = psutil.wait_procs(titles, timeout=30)
+    assert [titles[one] for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 @pytest.mark.slow

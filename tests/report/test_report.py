@@ -93,20 +93,14 @@ def about(task: Task) -> About:
 
 def row(number: int, gold: str = "Supported", said: str | None = "Supported", **more: Any) -> JudgedRecord:
     """A record of one sentence."""
+    statement = Statement(text=f"Sentence of record {number}.", gold=[gold], said=said, chances=[0.2] * 5)
     given: dict[str, Any] = {
         "id": f"r{number}",
         "right": gold == said,
-        "failure": None if said else "no answer",
-        "statements": [
-            Statement(
-                text=f"Sentence of record {number}.",
-                gold=[gold],
-                said=said,
-                chances=[0.6 if label == said else 0.1 for label in TRACK1.labels] if said else [],
-            )
-        ],
+        "failure": None,
+        "statements": [statement],
         "evidence": [ShownEvidence(key="text 1", text=f"Evidence of record {number}.")],
-        "calls": [Call(messages=[("user", 0)], answer=f"answer {number}")] if said else [],
+        "calls": [Call(messages=[("user", 0)], answer=f"answer {number}")],
     }
     return JudgedRecord(**{**given, **more})
 
@@ -119,7 +113,7 @@ MIXED = [
     row(0),
     row(1, "Contradiction", "Supported"),
     row(2, "Contradiction", "Contradiction"),
-    row(3, "Unsupported Entity", None),
+    row(3, "Unsupported Entity", None, failure="no answer", calls=[]),
     row(4, "Supported", "Scope Overgeneralization"),
     row(5, "Contradiction", "Supported"),
 ]
