@@ -80,4 +80,5 @@ def walk_all(walks: "Sequence[Walk]") -> None:
 def _command() -> str:
     """Return how `aisr` is typed in any folder: by its name where the shell finds it, else by its path."""
     command, found = Path(sys.executable).with_name("aisr"), shutil.which("aisr")
-    return "aisr" if found and Path(found).samefile(command) else str(command.absolute())
+    of_one_run = "UV" in os.environ  # `uvx` has its environment on the path for this command alone
+    return "aisr" if found and not of_one_run and Path(found).samefile(command) else str(command.absolute())
