@@ -1,5 +1,5 @@
 """Every command of every page runs as it stands, but for the LM: one on the loopback address answers. What needs a
-server, an account or another machine is looked at: its options exist. All of it takes 1.5 minutes of CPU time."""
+server, an account or another machine is looked at: its options exist. All of it takes a minute of CPU time."""
 
 import json
 import re
