@@ -193,12 +193,15 @@ def _python_call(plan: Plan, data: Splits, lm: LanguageModel, arguments: Compile
 def find_optimizers(names: str | None, demos: int | None, train: Path, most_train: int | None) -> list[str]:
     """Return the optimizers that run. Raises UserError for one that does not exist, and for no demos where there is
     nothing else to search for."""
-    chain = [step.strip() for step in names.split(",")] if names else []
+    if names:
+        chain = [step.strip() for step in names.split(",")]
+    else:
+        chain = default_optimizers(train, most_train, 1 if demos is None else demos)
     for step in chain:
         _check_optimizer(step)
-    if demos == 0 and not OF_INSTRUCTIONS.issuperset(chain or OPTIMIZERS):
+    if demos == 0 and not OF_INSTRUCTIONS.issuperset(chain):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return chain or default_optimizers(train, most_train, 1 if demos is None else demos)
+    return chain
 
 
 def _check_optimizer(name: str) -> None:

@@ -234,16 +234,17 @@ def promote(mlflow: Any, name: str, number: str, compiled: bool = False, anyway:
     except (mlflow.MlflowException, KeyError) as error:
         reason = describe(error) if isinstance(error, mlflow.MlflowException) else "there is no such version"
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{number}: {reason}; {EXPECTED}") from error
-    replaced = ""
-    if champion is not None and str(champion.version) != number:
-        replaced = _in_words(champion)
-        reason = "" if anyway else _why_not(version, champion, compiled)
-        if reason and _is_whole(client, champion, champion.tags.get(DIGEST_TAG, "")):
-            raise NotPromoted(reason)
-        client.set_registered_model_alias(name, PREVIOUS, champion.version)
-    if champion is None or str(champion.version) != number:
+    if champion is version:
+        return ""
+    if champion is None:
         client.set_registered_model_alias(name, ALIAS, number)
-    return replaced
+        return ""
+    reason = "" if anyway else _why_not(version, champion, compiled)
+    if reason and _is_whole(client, champion, champion.tags.get(DIGEST_TAG, "")):
+        raise NotPromoted(reason)
+    client.set_registered_model_alias(name, PREVIOUS, champion.version)
+    client.set_registered_model_alias(name, ALIAS, number)
+    return _in_words(champion)
 
 
 def _why_not(version: Any, champion: Any, compiled: bool) -> str:

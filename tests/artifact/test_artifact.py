@@ -23,9 +23,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    rows = [case.example for case in cases(task, program)[:count]]
-    fields = program.main_predictor.signature.fields
-    program.main_predictor.demos = [{name: row[name] for name in fields} for row in rows]
+    program.main_predictor.demos = [case.demo for case in cases(task, program)[:count]]
     return program
 
 
