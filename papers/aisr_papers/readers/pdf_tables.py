@@ -3,15 +3,17 @@
 A PDF has no cells: they are derived from the gaps between words.
 """
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from aisr_papers.readers.pdf_blocks import Block, Kind
-from aisr_papers.readers.pdf_grids import GAP, NUMBER_CELL, grid_cells
 from aisr_papers.readers.pdf_lines import WIDE, Atom, Line, Type, join_atoms, split_cells, split_rows
 from aisr_papers.readers.pdf_process import Box, Page, bounding_box, is_within
 
+GAP = 0.55  # of the size: words further apart stand in two cells; a space is a third of it wide
+NUMBER_CELL = re.compile(r"[-+−]?\d[\d.,]*+%?")
 FEWEST = 2  # rows of a table without rules
 FEWEST_ROWS = 3  # of one without a caption as well
 CENTERED = 0.3  # of their width: twice as far a heading may stand from the middle of its columns
@@ -56,9 +58,8 @@ def table_cells(page: Page, region: Box) -> Rows:
     wider = Box(region.left - 3, region.top - 3, region.right + 3, region.bottom + 3)
     bars = [rule for rule in page.rules if rule.bottom - rule.top > 4 and is_within(rule, wider)]
     across = [rule for rule in page.rules if is_within(rule, region) and rule.height < 4]
-    if (grid := grid_cells(words, bars, across, region)) is not None:
-        return grid
-    parts = [rule for rule in across if rule.width < region.width - 6]
+    widest = max((rule.width for rule in across), default=0.0)
+    parts = [rule for rule in across if rule.width < widest - 6]
     return _read_rows(split_rows(join_atoms(words)), bars, across, parts)
 
 
@@ -66,8 +67,20 @@ def _read_rows(
     rows: Sequence[Sequence[Atom]], bars: Sequence[Box] = (), across: Sequence[Box] = (), parts: Sequence[Box] = ()
 ) -> Rows:
     """The cells of rows. bars, across: upright and level rules; parts: level ones below some columns."""
-    cells = [_widen(_cells(row, bars), row, parts) for row in rows]
-    return _join_wrapped(_in_columns(cells), [row[0].baseline for row in rows], [rule.top for rule in across])
+    cells = [_cells(row, bars) for row in rows]
+    above = max(_count_headings(cells) - 1, 0)  # headings that stand over others
+    cells[:above] = [_widen(one, row, parts, bars) for one, row in zip(cells[:above], rows, strict=False)]
+    texts = _name_both(_in_columns(cells)) if bars else _in_columns(cells)
+    return _join_wrapped(texts, [row[0].baseline for row in rows], [rule.top for rule in across])
+
+
+def _name_both(rows: Rows) -> Rows:
+    """Rows with the name that stands at half height between two of them in both, and not in one of its own."""
+    for above, row, below in zip(rows, rows[1:], rows[2:], strict=False):
+        if row[0] and not any((above[0], below[0], *row[1:])):
+            above[0] = below[0] = row[0]
+            row[0] = ""
+    return rows
 
 
 def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) -> Rows:
@@ -91,7 +104,7 @@ def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) 
                 above[place] = f"{above[place]} {row[place]}".strip()
         else:
             result.append(row)
-    return result
+    return [row for row in result if any(row)]
 
 
 def take_unruled_tables(
@@ -169,13 +182,19 @@ def _cells(row: Sequence[Atom], bars: Sequence[Box] = ()) -> list[Cell]:
     return [Cell(box.left, box.right, text) for box, text in zip(boxes, texts, strict=True)]
 
 
-def _widen(row: list[Cell], atoms: Sequence[Atom], parts: Sequence[Box]) -> list[Cell]:
-    """Cells as wide as the rules that stand directly below them, of a part of the table each."""
+def _widen(row: list[Cell], atoms: Sequence[Atom], parts: Sequence[Box], bars: Sequence[Box]) -> list[Cell]:
+    """Cells as wide as the rules that stand directly below them, of a part of the table each, or as what upright rules
+    part."""
     bottom, size = max(atom.baseline for atom in atoms), max(atom.size for atom in atoms)
     below = [part for part in parts if 0 <= part.top - bottom < 0.9 * size]
+    crossing = [bar for bar in bars if bar.top <= bottom - 0.3 * size <= bar.bottom]
     cells = []
     for left, right, text in row:
-        part = next((part for part in below if part.left <= (left + right) / 2 <= part.right), None)
+        middle = (left + right) / 2
+        part = next((part for part in below if part.left <= middle <= part.right), None)
+        before = [bar.left for bar in crossing if bar.left < middle]
+        behind = [bar.left for bar in crossing if bar.left > middle]
+        part = Box(max(before), bottom, min(behind), bottom) if before and behind else part
         cells.append(Cell(min(left, part.left), max(right, part.right), text) if part else Cell(left, right, text))
     return cells
 
@@ -191,13 +210,18 @@ def _in_columns(rows: Sequence[list[Cell]]) -> Rows:
             columns[-1] = (columns[-1][0], max(columns[-1][1], right))
         else:
             columns.append((left, right))
-    body = next((place for place, row in enumerate(rows) if any(NUMBER_CELL.fullmatch(cell.text) for cell in row)), 0)
+    head = _count_headings(rows)
     padded = [
-        _heading(row, columns) if place + 1 < body and len(row) < len(rows[place + 1]) else _padded(row, columns)
+        _heading(row, columns) if place + 1 < head and len(row) < len(rows[place + 1]) else _padded(row, columns)
         for place, row in enumerate(rows)
     ]
     width = max(map(len, padded), default=0)
     return [[*row, *[""] * (width - len(row))] for row in padded]
+
+
+def _count_headings(rows: Sequence[Sequence[Cell]]) -> int:
+    """How many rows stand above the first one with a number."""
+    return next((place for place, row in enumerate(rows) if any(NUMBER_CELL.fullmatch(one.text) for one in row)), 0)
 
 
 def _heading(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[str]:
@@ -208,15 +232,16 @@ def _heading(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> lis
         return padded
     over = [cell for cell in row if cell.right > columns[0][1]]
     many, rest = divmod(len(columns) - 1, max(len(over), 1))
-    groups = [columns[first : first + many] for first in range(1, len(columns), many or 1)]
-    ends = [(group[0][0], group[-1][1]) for group in groups]
-    if rest or any(
-        abs(cell.left + cell.right - left - right) > CENTERED * (right - left)
-        for cell, (left, right) in zip(over, ends, strict=False)
-    ):
+    groups = [columns[first : first + many] for first in range(1, len(columns), many)] if many and not rest else []
+    if len(groups) != len(over) or not all(map(_is_in_middle, over, groups)):
         return [" ".join(cell.text for cell in row)]
     beside = " ".join(cell.text for cell in row if cell not in over)
     return [beside, *(cell.text for cell in over for _ in range(many))]
+
+
+def _is_in_middle(cell: Cell, group: Sequence[tuple[float, float]]) -> bool:
+    left, right = group[0][0], group[-1][1]
+    return abs(cell.left + cell.right - left - right) <= CENTERED * (right - left)
 
 
 def _padded(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list[str]:
