@@ -17,7 +17,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Data": (data.example, data.check, convert.convert, data.split, data.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
-    "Programs": (show.inspect,),
+    "Programs": (show.inspect, show.report),
     "This machine": (show.ui,),
 }
 for _panel, _commands in PANELS.items():

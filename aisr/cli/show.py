@@ -1,11 +1,13 @@
-"""The commands that show programs and runs: inspect, ui."""
+"""The commands that show programs, verdicts and runs: inspect, report, ui."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from aisr.base import redact
 from aisr.cli import options as opt
+from aisr.cli.display import note
 from aisr.programs.registry import find_task
 
 
@@ -27,6 +29,29 @@ def inspect(
     typer.echo(redact.printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", exists=True, file_okay=False
+        ),
+    ],
+    image_root: Annotated[
+        Path | None,
+        opt.folder_option(
+            help="Folder that the picture paths of the records start from; without it, captions stand in."
+        ),
+    ] = None,
+) -> None:
+    """Write the error browser of a compile or an evaluation again.
+
+    It is one HTML file with every judged record, its evidence, verdicts, prompt and answer.
+    """
+    from aisr.report.page import rewrite
+
+    note(f"wrote {rewrite(folder, image_root)}, to open in a browser")
+
+
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
     artifacts: opt.Root = opt.ARTIFACTS,
@@ -34,4 +59,5 @@ def ui(
     """Open the MLflow UI, on this machine only."""
     from aisr.tracking.ui import serve_ui
 
+    note("starting MLflow's server; its address follows when it answers, in about 20 seconds")
     serve_ui(artifacts, port)

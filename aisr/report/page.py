@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.artifact.manifest import REPORT, Score
 from aisr.artifact.program import Loaded, load_program
-from aisr.base.files import as_json, interval_ends, percent, write_whole
+from aisr.base.errors import UserError
+from aisr.base.files import as_json, interval_ends, percent, read_json, write_whole
+from aisr.base.jsonl import explain
 from aisr.base.page import render_page
 from aisr.judging.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.judging.judge import ReplayedRecord, replay
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 PAGE_FOLDER = Path(__file__).parent
 REPORT_PAGE, RECORDS_FILE = "report.html", "records.json"
 RECORDS_FORMAT = 4  # of the latter
+MAX_RECORDS_BYTES = 512 * 2**20
 
 
 # --- The records as the page has them
@@ -176,6 +179,20 @@ def _in_words(task: Task, answer: Answer) -> str:
     return "; ".join(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
 
 
+def read_judged(folder: Path) -> JudgedRecords:
+    """Return the `records.json` of a folder. Raises UserError where there is none, or one that is not ours."""
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise UserError(
+            f"{folder}: no {RECORDS_FILE} in there; expected the folder of a compiled program, or the one that "
+            "`aisr evaluate --output` wrote"
+        )
+    try:
+        return JudgedRecords.model_validate(read_json(path, MAX_RECORDS_BYTES))
+    except ValidationError as error:
+        raise UserError(f"{path}: {explain(error)}") from error
+
+
 # --- Writing it, from a compile or an evaluation
 
 
@@ -250,6 +267,19 @@ def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) ->
 def _write_records(folder: Path, content: JudgedRecords, image_folder: ImageFolder | None) -> None:
     write_whole(folder / RECORDS_FILE, content.model_dump_json() + "\n")
     write_whole(folder / REPORT_PAGE, render(content, image_folder))
+
+
+def rewrite(folder: Path, image_root: Path | None) -> str:
+    """Write the page of a folder again from its records, and return its path with what it holds, in words. image_root:
+    where the picture paths of the records start; None: captions stand in. Raises UserError where there are no records,
+    and where pictures of the page before would be lost."""
+    judged, page = read_judged(folder), folder / REPORT_PAGE
+    if image_root is None and page.is_file() and b"data:image/webp;base64," in page.read_bytes():
+        raise UserError(
+            f"{page} shows pictures, which would be lost; give --image-root FOLDER, or remove the page first"
+        )
+    write_whole(page, render(judged, ImageFolder(image_root) if image_root else None))
+    return f"{page}: {len(judged.records)} records, {page.stat().st_size / 2**20:.1f} MiB"
 
 
 # --- The page

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -18,11 +19,27 @@ OFFLINE = {
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
+# What says the address once the server answers, and ends where the server does before.
+ANNOUNCER = """
+import os, sys, time
+from http.client import HTTPConnection
+server, host, port, path = sys.argv[1:]
+while os.getppid() == int(server):
+    try:
+        connection = HTTPConnection(host, int(port), timeout=2)
+        connection.request("GET", "/health")
+        connection.getresponse()
+    except OSError:
+        time.sleep(0.2)
+    else:
+        print(f"MLflow UI on http://{host}:{port}{path}; Ctrl-C ends it", flush=True)
+        break
+"""
 
 
 def serve_ui(artifacts: Path, port: int) -> NoReturn:
-    """Print the address of MLflow's UI, and become its server. Raises `UserError` where there is no store, where a
-    server has it already, and where the port is taken."""
+    """Become the server of MLflow's UI, and print its address once it answers. Raises `UserError` where there is no
+    store, where a server has it already, and where the port is taken."""
     uri = tracking_uri(artifacts)
     if uri.startswith("http"):
         raise UserError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
@@ -32,8 +49,8 @@ def serve_ui(artifacts: Path, port: int) -> NoReturn:
     words = ["mlflow", "server", "--host", HOST, "--port", str(port), "--workers", "1"]
     # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
     environment = os.environ | OFFLINE | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
-    address = f"http://{HOST}:{port}{path}"
-    print(f"MLflow UI on {address}, about 20 seconds from now, once Uvicorn runs; Ctrl-C ends it", flush=True)
+    sys.stdout.flush()
+    subprocess.Popen([sys.executable, "-I", "-c", ANNOUNCER, str(os.getpid()), HOST, str(port), path])
     # In the place of this process, so that signals reach it. -P: it imports nothing from the current folder.
     os.execve(sys.executable, [sys.executable, "-P", "-m", *words], environment)
 

@@ -209,6 +209,7 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"predict --task track1 --program {none} --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
+        "report nope",
         f"promote {none}",
         "retrieval nope.jsonl",
     ]

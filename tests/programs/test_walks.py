@@ -70,6 +70,7 @@ def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Callable[..., Walk]
         do("predict", *at, "--program", f"models:/aisr-{task}@champion", "--data", inputs, "--out", out, *lm)
         do("score", data / "test.jsonl", out, *at, "--output", place / "score.json")
         do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
+        do("report", folder)
         do("inspect", folder, "--artifacts", artifacts)
         manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
         assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])

@@ -23,6 +23,7 @@ from aisr.report.page import (
     JudgedRecords,
     Statement,
     gather,
+    read_judged,
     render,
     write_compile_report,
 )
@@ -55,7 +56,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     write_compile_report(made)
     assert len(requests(lm)) == sent
     assert lm.ledger.spend == spend
-    found = JudgedRecords.model_validate_json((made.folder / "records.json").read_bytes())
+    found = read_judged(made.folder)
     assert [one.id for one in found.records] == [record.id for record in corpus(task)[:9]]
     assert found.about.program == made.manifest.digest
     assert found.about.test is not None

@@ -387,8 +387,8 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
     proxies = {f"{name}_proxy": nowhere for name in ("http", "https", "all")}  # whatever asks the web is refused
     env = {**os.environ, **proxies, "no_proxy": "127.0.0.1"}
     with servers.answering(command, port, env, ROOT, artifacts / "ui.log") as process:
-        assert f"MLflow UI on http://127.0.0.1:{port}/" in (artifacts / "ui.log").read_text()
-        assert b"MLflow" in servers.get(port, "/")
+        while f"MLflow UI on http://127.0.0.1:{port}/" not in (artifacts / "ui.log").read_text():
+            assert b"MLflow" in servers.get(port, "/")
         assert not servers.listens(port, "127.0.0.2"), "listens on more than 127.0.0.1"
         with socket.create_connection(("127.0.0.1", port), timeout=30) as held:
             os.killpg(process.pid, signal.SIGINT)  # a terminal sends Ctrl-C to all processes
