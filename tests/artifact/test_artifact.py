@@ -23,7 +23,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    program.main_predictor.demos = [case.demo for case in cases(task, program)[:count]]
+    program.main_predictor.demos = [case.example.toDict() for case in cases(task, program)[:count]]
     return program
 
 
