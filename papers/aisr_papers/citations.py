@@ -42,8 +42,8 @@ class People(NamedTuple):
 
 
 def people_before(text: str, year: str) -> People | None:
-    """The people that stand before a year, as in `see e.g. Holm, Reyes and Obi` or `van Dam et al.`; None where nobody
-    does."""
+    """Return the people that stand before a year, as in `see e.g. Holm, Reyes and Obi` or `van Dam et al.`; None where
+    nobody does."""
     text = text.strip(" ,(")
     et_al = MANY.search(text)
     many = et_al is not None and not text[et_al.end() :].strip(" ,")
@@ -61,7 +61,7 @@ def people_before(text: str, year: str) -> People | None:
 
 
 def _name_at_end(part: str) -> str:
-    """The name that some words end in, with its particles."""
+    """Return the name that some words end in, with its particles."""
     words = part.split()
     begin = len(words)
     while begin and len(words) - begin < LONGEST_NAME:
@@ -86,7 +86,7 @@ class WorkIndex:
                     alike.append((key, people))
 
     def find(self, cited: People) -> str | None:
-        """The key of the one work that is meant; None where it is none, or could be more than one."""
+        """Return the key of the one work that is meant; None where it is none, or could be more than one."""
         lists = [self._works.get((cited.year[:4], name), []) for name in _names(cited.surnames[0])]
         works = list({key: people for works in lists for key, people in works}.items())
         best = max((_fit(cited, people) for _, people in works), default=None)
@@ -97,15 +97,16 @@ class WorkIndex:
 
 
 def _names(surname: str) -> set[str]:
-    """What a first author is known by: `plas` and `vanderplas` of `Vander Plas`, `astropy` of a collaboration."""
+    """Return what a first author is known by: `plas` and `vanderplas` of `Vander Plas`, `astropy` of a
+    collaboration."""
     words = _words(surname)[:LONGEST_NAME]
     whole = {"".join(words[place:]) for place in range(len(words))}
     return whole | {word for word in words if len(word) >= FEWEST_LETTERS}
 
 
 def _fit(cited: People, work: People) -> tuple[bool, bool, bool, bool]:
-    """Whether the year with its letter fits, the whole name of the first author, that of the second one, and how many
-    they are; the first of these that differ decide between two works."""
+    """Return whether the year with its letter fits, the whole name of the first author, that of the second one, and how
+    many they are; the first of these that differ decide between two works."""
     if cited.many:
         others = work.many or len(work.surnames) > 2
     elif len(cited.surnames) == 1:
@@ -121,7 +122,7 @@ def _fit(cited: People, work: People) -> tuple[bool, bool, bool, bool]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in small letters without accents and signs."""
+    """Return the words of a name in small letters without accents and signs."""
     return re.sub(r"[^\w\s]|\d|_", "", without_accents(name.casefold())).split()
 
 
@@ -152,12 +153,12 @@ class Mark(NamedTuple):
 
 
 def find_marks(text: str) -> tuple[Mark, ...]:
-    """All places where a text cites, in order."""
+    """Return all places where a text cites, in order."""
     return tuple(sorted([*_numbered(text), *_keyed(text), *_by_year(text)]))
 
 
 def remove_marks(text: str, marks: Sequence[Mark]) -> str:
-    """The text without marks, but for those that it needs to be read."""
+    """Return the text without marks, but for those that it needs to be read."""
     pieces, begin = [], 0
     for mark in marks:
         if not mark.textual:
@@ -237,7 +238,7 @@ class Entry(NamedTuple):
 
 
 def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
-    """The works of a .bib file by their keys. What bibtexparser could not read is noted."""
+    """Return the works of a .bib file by their keys. What bibtexparser could not read is noted."""
     log = logging.getLogger("bibtexparser")
     if not log.handlers:  # it warns of each entry that it cannot read; they are noted below
         log.addHandler(logging.NullHandler())
@@ -264,7 +265,7 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
 
 
 def join_value(source: str, strings: Mapping[str, str]) -> str:
-    """The text of a field: what `#` joins, in quotes, in braces, or a string by its name in small letters."""
+    """Return the text of a field: what `#` joins, in quotes, in braces, or a string by its name in small letters."""
     parts, begin, depth, in_quotes = [], 0, 0, False
     for place, sign in enumerate(source):
         depth += (sign == "{") - (sign == "}")
@@ -280,13 +281,13 @@ def join_value(source: str, strings: Mapping[str, str]) -> str:
 
 
 def find_doi(text: str) -> str:
-    """The first DOI in a text; empty where it has none."""
+    """Return the first DOI in a text; empty where it has none."""
     doi = DOI.search(text)
     return doi[0].rstrip(".") if doi else ""
 
 
 def read_bibitem(key: str, label: str, text: str) -> Entry:
-    r"""A work of a \bibitem: its title is the second block, or what stands in quotes. label: "Marlow and
+    r"""Return a work of a \bibitem: its title is the second block, or what stands in quotes. label: "Marlow and
     Finch(2021)Marlow, Finch" of natbib, or empty."""
     blocks = [plain_text(block).strip(" .,") for block in text.split("\\newblock")]
     quoted = QUOTED.search(plain_text(text))
@@ -303,28 +304,28 @@ QUOTED = re.compile(r"[“\"]([^“”\"]{5,400}?)[,.]?[”\"]")
 
 
 def plain_text(text: str) -> str:
-    """The text of a BibTeX field: without braces, with accents and symbols as in print."""
+    """Return the text of a BibTeX field: without braces, with accents and symbols as in print."""
     return formula(UNESCAPED.sub(r"\\\1", text)) if text.strip() else ""
 
 
 def surname(name: str) -> str:
-    """The last name of `Last, First` or `First von Last`; of `von Last`, where bibtexparser takes the particle for a
-    first name, also that."""
+    """Return the last name of `Last, First` or `First von Last`; of `von Last`, where bibtexparser takes the particle
+    for a first name, also that."""
     parts = parse_single_name_into_parts(name, strict=False)
     is_von = not parts.von and "," not in name and all(part[:1].islower() for part in parts.first)
     return plain_text(" ".join([*(parts.first if is_von else parts.von), *parts.last]))
 
 
 def authors_in_text(people: People) -> str:
-    """Authors as running text names them: `Marlow`, `Marlow and Finch`, `Marlow et al.`"""
+    """Return authors as running text names them: `Marlow`, `Marlow and Finch`, `Marlow et al.`"""
     if people.many or len(people.surnames) > 2:
         return f"{people.surnames[0]} et al."
     return " and ".join(people.surnames)
 
 
 def cited_in_words(text: str, index: WorkIndex, works: Collection[str]) -> tuple[str, ...]:
-    """The keys that a sentence cites by its words. A name that is no work of the paper is no citation, nor is a number
-    that is none of `works`."""
+    """Return the keys that a sentence cites by its words. A name that is no work of the paper is no citation, nor is a
+    number that is none of `works`."""
     keys: list[str] = []
     for mark in find_marks(text):
         if mark.people:
@@ -338,7 +339,8 @@ def cited_in_words(text: str, index: WorkIndex, works: Collection[str]) -> tuple
 
 
 def natbib_text(keys: Sequence[str], works: Mapping[str, Entry], before: str, after: str, textual: bool) -> str:
-    """A citation as natbib prints it, by authors and year; by keys, `[@a; @b]`, where these are unknown of one."""
+    """Return a citation as natbib prints it, by authors and year; by keys, `[@a; @b]`, where these are unknown of
+    one."""
     entries = [works[key] for key in keys if key in works]
     names = [(one.authors or authors_in_text(one.people), one.people.year) for one in entries if one.people]
     if len(names) < len(keys):
@@ -351,7 +353,7 @@ def natbib_text(keys: Sequence[str], works: Mapping[str, Entry], before: str, af
 
 
 def cited_works(paragraphs: Iterable[Paragraph], entries: Mapping[str, Entry], files: Files) -> dict[str, Work]:
-    """The works that a paper cites; one that no bibliography holds is noted."""
+    """Return the works that a paper cites; one that no bibliography holds is noted."""
     works: dict[str, Work] = {}
     for sentence in (sentence for paragraph in paragraphs for sentence in paragraph.sentences):
         for key in sentence.work_keys:

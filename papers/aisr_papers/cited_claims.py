@@ -18,7 +18,8 @@ FEWEST_WORDS = 4  # of a statement; "CallNet (Marlow, 2021) and TriSpec (Brandt,
 
 
 def split_claims(sentence: str, works: Sequence[str]) -> list[tuple[str, str]]:
-    """For each work that a sentence cites, in order, the part of the sentence that it is cited for, without marks.
+    """Return for each work that a sentence cites, in order, the part of the sentence that it is cited for, without
+    marks.
 
     A sentence is parted between statements that each have a mark. Where it is unclear which mark stands for which work,
     the whole sentence is the claim for each.
@@ -37,12 +38,13 @@ def split_claims(sentence: str, works: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _marks_of(text: str, works: Sequence[str]) -> list[Mark]:
-    """The marks that cite one of the works. Numbers that are none of them are an interval, such as [71, 75]."""
+    """Return the marks that cite one of the works. Numbers that are none of them are an interval, such as [71, 75]."""
     return [mark for mark in find_marks(text) if not mark.works[0].isdigit() or set(mark.works) & set(works)]
 
 
 def _parts(sentence: str, marks: Sequence[Mark], works: Sequence[str]) -> list[str]:
-    """The statements of a sentence that has marks; what has none belongs to the next that has one, or the last."""
+    """Return the statements of a sentence that has marks; what has none belongs to the next that has one, or the
+    last."""
     ends = [
         (joint.start(), joint.end())
         for joint in JOINT.finditer(sentence)
@@ -61,7 +63,7 @@ def _parts(sentence: str, marks: Sequence[Mark], works: Sequence[str]) -> list[s
 
 
 def _as_sentence(part: str, works: Sequence[str]) -> str:
-    """A part as a sentence of its own; all of it where nothing but marks stands in it."""
+    """Return a part as a sentence of its own; all of it where nothing but marks stands in it."""
     text = remove_marks(part, _marks_of(part, works)).strip(" ,;")
     if not any(map(str.isalnum, text)):
         return part.strip()
@@ -94,9 +96,9 @@ class Misquote(NamedTuple):
 
 
 def find_misquotes(draft: Draft, papers: Mapping[str, Mapping[str, str]]) -> Iterator[Misquote]:
-    """The wrong quotes of a draft, in order, at the sentences that they end in: long ones go over several. papers: key
-    of a work -> its paragraphs, id -> text. Where one of the works that these sentences cite has no file, a quote is
-    not judged: it may be from there."""
+    """Return the wrong quotes of a draft, in order, at the sentences that they end in: long ones go over several.
+    papers: key of a work -> its paragraphs, id -> text. Where one of the works that these sentences cite has no file, a
+    quote is not judged: it may be from there."""
     for number, paragraph in enumerate(draft.paragraphs):
         places = [place for place, one in enumerate(paragraph.sentences) if not one.hidden]
         sentences = [paragraph.sentences[place] for place in places]
@@ -113,7 +115,8 @@ def find_misquotes(draft: Draft, papers: Mapping[str, Mapping[str, str]]) -> Ite
 
 
 def find_quotes(text: str) -> Iterator[tuple[int, int, str]]:
-    """What stands in quotation marks and is long enough to be verbatim, and where its first and last characters are."""
+    """Return what stands in quotation marks and is long enough to be verbatim, and where its first and last characters
+    are."""
     for match in QUOTED.finditer(text):
         quote = next(filter(None, match.groups())).strip()
         if len(WORD.findall(quote)) >= FEWEST_QUOTED:
@@ -121,15 +124,15 @@ def find_quotes(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_in(quote: str, paper: Mapping[str, str]) -> bool:
-    """Whether all parts of a quote stand in a paper, or are too short to tell: what was left out or put in parts it.
-    Paragraphs may go on over a page, so that they are one text."""
+    """Return whether all parts of a quote stand in a paper, or are too short to tell: what was left out or put in parts
+    it. Paragraphs may go on over a page, so that they are one text."""
     texts = (" ".join(paper.values()),)
     parts = [part for part in CUT.split(quote) if sum(map(str.isalnum, part)) >= SHORTEST]
     return all(stretch(part, texts) is not None for part in parts)
 
 
 def _nearest(quote: str, papers: Mapping[str, Mapping[str, str]]) -> tuple[str, str, str] | None:
-    """The work, sentence and paragraph that come nearest to a quote; None where none is near."""
+    """Return the work, sentence and paragraph that come nearest to a quote; None where none is near."""
     words = _words(quote)
     best, most = None, NEAR
     for key, paper in papers.items():

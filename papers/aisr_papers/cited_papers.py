@@ -49,7 +49,8 @@ class Source(NamedTuple):
 
 
 def read_jats(file: Path) -> Source:
-    """The article in a JATS file. Raises UserError where there is none, or it is broken, hostile or too large."""
+    """Return the article in a JATS file. Raises UserError where there is none, or it is broken, hostile or too
+    large."""
     if file.stat().st_size > MOST_XML_BYTES:
         raise UserError(f"{file}: larger than {MOST_XML_BYTES >> 20} MiB; expected the JATS XML of one paper")
     root = parse_xml(file.read_bytes(), file, DEEPEST, "the JATS XML of one paper")
@@ -129,8 +130,8 @@ def _add_text(element: Element, blocks: list[list[str]]) -> None:
 
 
 def _parts(element: Element) -> Iterator[tuple[Element | None, str]]:
-    """The elements in another, each with the text behind it, without what parts raised numbers of works: in 1,2 the
-    comma, and where one of both numbers is no link that, too."""
+    """Return the elements in another, each with the text behind it, without what parts raised numbers of works: in 1,2
+    the comma, and where one of both numbers is no link that, too."""
     parts: list[Element | None] = [None, *element, None]
     for before, one, behind in zip(parts, parts[1:], parts[2:], strict=False):
         if one is None:
@@ -149,7 +150,7 @@ def _parts(element: Element) -> Iterator[tuple[Element | None, str]]:
 
 
 def _is_number(element: Element | None) -> bool:
-    """Whether it is the number of a work, or some that are raised together."""
+    """Return whether it is the number of a work, or some that are raised together."""
     if element is None:
         return False
     is_reference = local_name(element) == "xref" and element.get("ref-type") in NUMBERED
@@ -157,7 +158,7 @@ def _is_number(element: Element | None) -> bool:
 
 
 def _is_raised(element: Element | None) -> bool:
-    """Whether it is the raised number of a work."""
+    """Return whether it is the raised number of a work."""
     return element is not None and _is_number(element) and any(local_name(one) == "sup" for one in element.iter())
 
 
@@ -166,14 +167,15 @@ def _line(pieces: Iterable[str]) -> str:
 
 
 def _text(element: Element) -> str:
-    """The words of an element in one line."""
+    """Return the words of an element in one line."""
     blocks: list[list[str]] = [[]]
     _add_text(element, blocks)
     return _line(" ".join("".join(block) for block in blocks))
 
 
 def _float(element: Element) -> str:
-    """A figure or table: label and caption in a line, and the rows of a table below it, with tabs between cells."""
+    """Return a figure or table: label and caption in a line, and the rows of a table below it, with tabs between
+    cells."""
     label = " ".join(_text(one) for one in element if local_name(one) == "label")
     caption = " ".join(_text(one) for one in element if local_name(one) == "caption")
     head = f"{label.rstrip('.:')}: {caption}" if label and caption else label or caption
@@ -186,7 +188,7 @@ def _float(element: Element) -> str:
 
 
 def _rows(element: Element) -> Iterator[Element]:
-    """The rows of a table; those of a table within a cell are text of that."""
+    """Return the rows of a table; those of a table within a cell are text of that."""
     for one in element:
         if local_name(one) == "tr":
             yield one
@@ -195,12 +197,12 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _span(cell: Element, name: str) -> int:
-    """How many columns (`colspan`) or rows (`rowspan`) a cell takes."""
+    """Return how many columns (`colspan`) or rows (`rowspan`) a cell takes."""
     return min(max(parse_count(cell.get(name, "1")), 1), MAX_SPAN)
 
 
 def _formula(element: Element) -> str:
-    """A formula by its MathML, whose text can be read; `[formula]` for another."""
+    """Return a formula by its MathML, whose text can be read; `[formula]` for another."""
     math = next((one for one in element.iter() if local_name(one) == "math"), None)
     return (bare_indices(mathml(math)) if math is not None else "") or "[formula]"
 
@@ -215,7 +217,7 @@ FIRST = 3_000  # characters that a paper says its own DOI in
 
 
 def read_source(file: Path, limits: Limits = LIMITS) -> Source:
-    """A paper by its suffix. Raises UserError where it cannot be read."""
+    """Return a paper by its suffix. Raises UserError where it cannot be read."""
     kind = SUFFIXES.get(file.suffix.lower())
     if kind is None:
         raise UserError(f"{file}: expected a PDF, JATS XML (.xml), text (.txt) or Markdown (.md)")
@@ -251,7 +253,7 @@ def _own_doi(text: str) -> str:
 
 
 def _read_text(file: Path) -> list[str]:
-    """The paragraphs of a text, which blank lines part, without a list of references."""
+    """Return the paragraphs of a text, which blank lines part, without a list of references."""
     if file.stat().st_size > MOST_TEXT_BYTES:
         raise UserError(f"{file}: larger than {MOST_TEXT_BYTES >> 20} MiB; expected text or Markdown")
     try:
@@ -292,9 +294,9 @@ class CitedPapers(NamedTuple):
 
 
 def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> CitedPapers:
-    """The papers in a folder that are works of a bibliography. Of several files of a work one is read: what is named
-    after it rather than what says so itself, and JATS rather than PDF rather than text. None of two of one kind that
-    say so themselves."""
+    """Return the papers in a folder that are works of a bibliography. Of several files of a work one is read: what is
+    named after it rather than what says so itself, and JATS rather than PDF rather than text. None of two of one kind
+    that say so themselves."""
     matches: list[tuple[bool, int, Path, str, Source]] = []
     unread: list[Unread] = []
     for file in sorted(one for one in folder.iterdir() if not one.name.startswith(".")):
@@ -338,7 +340,7 @@ def _check_place(file: Path, folder: Path) -> None:
 
 
 def _keys_by_name(stem: str, works: Mapping[str, Work]) -> list[str]:
-    """The keys of the works that a file may be by its name."""
+    """Return the keys of the works that a file may be by its name."""
     name = _plain(stem)
     exact = [key for key in works if key.casefold() == stem.casefold()]
     if exact or not name:
@@ -348,7 +350,7 @@ def _keys_by_name(stem: str, works: Mapping[str, Work]) -> list[str]:
 
 
 def _keys_by_content(source: Source, works: Mapping[str, Work]) -> list[str]:
-    """The keys of the works that a file may be by its own DOI or title."""
+    """Return the keys of the works that a file may be by its own DOI or title."""
     by_doi = [key for key, work in works.items() if source.doi and work.doi.lower() == source.doi]
     title = _plain(source.title)
     return by_doi or [key for key, work in works.items() if _same_title(title, _plain(work.title))]
@@ -367,7 +369,7 @@ def _same_title(one: str, other: str) -> bool:
 
 
 def _only_key(keys: Sequence[str], source: Source) -> str:
-    """The one of these keys. Raises UserError where there is none, or more than one."""
+    """Return the one of these keys. Raises UserError where there is none, or more than one."""
     if len(keys) == 1:
         return keys[0]
     if keys:

@@ -305,7 +305,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:
-    """Whether a language model is to be asked. Raises UserError where an option needs one and none is."""
+    """Return whether a language model is to be asked. Raises UserError where an option needs one and none is."""
     if lm == "none" and any(of_an_lm):
         raise UserError(
             "without a language model no program is asked, no picture shown and nothing estimated: leave these options "

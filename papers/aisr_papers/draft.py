@@ -135,13 +135,13 @@ class Draft:
     coverage: Coverage | None = None  # of LaTeX and Markdown of some length
 
     def placed_sentences(self) -> Iterator[tuple[tuple[int, int], Sentence]]:
-        """All sentences, each with the positions of its paragraph and of itself in that."""
+        """Return all sentences, each with the positions of its paragraph and of itself in that."""
         for number, paragraph in enumerate(self.paragraphs):
             for place, sentence in enumerate(paragraph.sentences):
                 yield (number, place), sentence
 
     def sentence(self, position: tuple[int, int]) -> Sentence:
-        """The sentence of a paragraph, by the positions of both."""
+        """Return the sentence of a paragraph, by the positions of both."""
         paragraph, place = position
         return self.paragraphs[paragraph].sentences[place]
 
@@ -161,7 +161,7 @@ SHORTENED = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a paragraph of a paper, in order; their words are those of the text."""
+    """Return the sentences of a paragraph of a paper, in order; their words are those of the text."""
     joined: list[str] = []
     for part in sentences(text):
         if joined and PAGE.search(joined[-1][-6:]):
@@ -194,8 +194,8 @@ SUMMARY = re.compile(
 
 
 def sums_up(paragraph: Paragraph, has_headings: bool) -> bool:
-    """Whether a paragraph restates results: of abstract, introduction or conclusion. In a paper with headings, one
-    below none belongs to the abstract."""
+    """Return whether a paragraph restates results: of abstract, introduction or conclusion. In a paper with headings,
+    one below none belongs to the abstract."""
     if not paragraph.headings:
         return has_headings
     outermost = paragraph.headings[0]
@@ -209,13 +209,13 @@ MOST_TABLES = MOST_FIGURES = 60
 
 
 def caption_sentences(caption: str, notes: str) -> list[str]:
-    """The sentences of a caption and of the notes of a table, which are statements like any others."""
+    """Return the sentences of a caption and of the notes of a table, which are statements like any others."""
     return [*split_sentences(caption), *split_sentences(notes)]
 
 
 def add_captions(draft: Draft) -> Draft:
-    """The draft with a paragraph for each table and each figure with a caption behind the others: the sentences of
-    caption and notes. A draft that has them stays as it is."""
+    """Return the draft with a paragraph for each table and each figure with a caption behind the others: the sentences
+    of caption and notes. A draft that has them stays as it is."""
     if any(paragraph.caption_of is not None for paragraph in draft.paragraphs):
         return draft
     tables = [one for one in draft.floats.values() if one.kind == "table" and one.rows][:MOST_TABLES]

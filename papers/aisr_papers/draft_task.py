@@ -73,7 +73,7 @@ class HoldAgainstPaper(dspy.Signature):
 
 
 def signature_of(picture_mode: PictureMode, states: bool) -> type[dspy.Signature]:
-    """The signature of the judging predictor: with a confidence beside each label, and with pictures in the
+    """Return the signature of the judging predictor: with a confidence beside each label, and with pictures in the
     evidence."""
     signature: Any = HoldAgainstPaper
     if states:
@@ -100,7 +100,7 @@ class DraftProgram(Program):
         self.judge = dspy.Predict(signature_of(self.picture_mode, self.options.verbalized_confidence))
 
     def prepare(self, record: DraftRecord) -> Case:
-        """The record as a case: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
+        """Return the record as a case: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels`. Raises UserError where pictures are wanted and there
         is no folder of them."""
         evidence = read_evidence(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
@@ -130,7 +130,7 @@ class DraftProgram(Program):
 
 
 def _passage(record: DraftRecord) -> str:
-    """Where the sentences stand, a line a part."""
+    """Return where the sentences stand, a line a part."""
     own = "may report findings of its own" if record.own_results else "reports findings of other sections"
     parts = {
         "paper": record.title,
@@ -143,8 +143,8 @@ def _passage(record: DraftRecord) -> str:
 
 
 def _numbered(record: DraftRecord) -> str:
-    """The paragraph with numbers in the place of the sentences to judge, which stand in full beside it; what stands
-    there in another order, or in other words, is left as it is."""
+    """Return the paragraph with numbers in the place of the sentences to judge, which stand in full beside it; what
+    stands there in another order, or in other words, is left as it is."""
     parts, after = [], 0
     for number, one in enumerate(record.sentences, start=1):
         place = record.paragraph.find(one.sentence, after)
@@ -166,13 +166,13 @@ class DraftTask(SentenceTask):
     parts: ClassVar = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
 
     def score(self, gold: Sequence[Gold], answers: Sequence[list[str] | None]) -> Scores:
-        """The mean of macro-F1 over the four labels and of exact match, as those of both tracks are. Of a record with
-        one sentence, exact match is accuracy; of one with several, all of them must be right. Raises ValueError where
-        numbers differ or a label is unknown."""
+        """Return the mean of macro-F1 over the four labels and of exact match, as those of both tracks are. Of a record
+        with one sentence, exact match is accuracy; of one with several, all of them must be right. Raises ValueError
+        where numbers differ or a label is unknown."""
         return tally_statements(gold, answers, DRAFT_LABELS)
 
     def shared_keys(self, record: DraftRecord) -> set[str]:
-        """The paper, the pictures and the tables; passages of one paper are its own."""
+        """Return the paper, the pictures and the tables; passages of one paper are its own."""
         title = {f"title:{''.join(folded(record.title).casefold().split())}"} if record.title else set()
         return title | super().shared_keys(record)
 

@@ -22,7 +22,8 @@ READERS = {
 def read_paper(
     paper: Path, root: Path | None = None, papers: Path | None = None, figures: Path | None = None
 ) -> tuple[Draft, Mapping[str, Mapping[str, str]]]:
-    """The draft, with captions and notes of tables behind its text, and the cited papers by key: paragraph id -> text.
+    """Return the draft, with captions and notes of tables behind its text, and the cited papers by key: paragraph id ->
+    text.
 
     root: the folder that files may be put in from, if not the paper's; papers: the folder of the cited papers; figures:
     where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
@@ -44,9 +45,9 @@ def read_paper(
 
 
 def read_draft(file: Path, root: Path | None = None) -> Draft:
-    """The draft in a LaTeX main file or the folder of one, a Markdown file, a Word file or a PDF. root: the folder that
-    LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, and
-    for what cannot be read as a whole."""
+    """Return the draft in a LaTeX main file or the folder of one, a Markdown file, a Word file or a PDF. root: the
+    folder that LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no
+    paper, and for what cannot be read as a whole."""
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
     if not (file.is_file() or file.is_dir()):
         raise UserError(

@@ -20,7 +20,7 @@ LONGEST_RANGE = 20  # floats; "Tables 1-400" is no reference
 
 
 def float_names(text: str) -> tuple[str, ...]:
-    """The floats that a text refers to: `Table 3`, `Figure 2a`; in order, each once."""
+    """Return the floats that a text refers to: `Table 3`, `Figure 2a`; in order, each once."""
     names: dict[str, None] = {}
     for opening in KIND.finditer(text):
         kind = "Figure" if opening["kind"].lower().startswith("fig") else "Table"
@@ -30,19 +30,19 @@ def float_names(text: str) -> tuple[str, ...]:
 
 
 def keys_by_name(floats: Mapping[str, Float]) -> dict[str, str]:
-    """Name of a float, in small letters -> its key; the first one's, where two have a name."""
+    """Return name of a float, in small letters -> its key; the first one's, where two have a name."""
     return {one.name.casefold(): key for key, one in reversed(list(floats.items()))}
 
 
 def float_keys(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of the floats that a text refers to by name. A part that is no float of its own stands for the whole
-    figure. keys: as `keys_by_name` returns them."""
+    """Return the keys of the floats that a text refers to by name. A part that is no float of its own stands for the
+    whole figure. keys: as `keys_by_name` returns them."""
     matches = (keys.get(name.casefold()) or keys.get(name.rstrip("abcdefgh").casefold()) for name in float_names(text))
     return tuple(dict.fromkeys(key for key in matches if key))
 
 
 def _numbers(text: str, begin: int, many: bool) -> Iterator[str]:
-    """The numbers of a list that begins there, ranges written out."""
+    """Return the numbers of a list that begins there, ranges written out."""
     last, till = "", False
     while number := NUMBER.match(text, begin):
         if last and "." in number[0] and "." not in last:  # "Table 3 and 4.5 points"
@@ -61,7 +61,7 @@ def _numbers(text: str, begin: int, many: bool) -> Iterator[str]:
 
 
 def _letters(text: str, begin: int) -> tuple[list[str], int]:
-    """The parts of a figure behind its number, "a", "(a) and (b)", "a-c", and where they end."""
+    """Return the parts of a figure behind its number, "a", "(a) and (b)", "a-c", and where they end."""
     parts = PARTS.match(text, begin)
     letters: list[str] = []
     for till, part in PART.findall(parts[0] if parts else ""):
@@ -91,8 +91,8 @@ class Flat(NamedTuple):
 
 
 def flatten(pieces: Iterable[Piece]) -> Flat:
-    """The pieces as one text, without characters that nobody sees: a soft hyphen or a zero-width space within a number
-    would make another number of it."""
+    """Return the pieces as one text, without characters that nobody sees: a soft hyphen or a zero-width space within a
+    number would make another number of it."""
     texts: list[str] = []
     starts: list[tuple[int, Piece]] = []
     length = 0
@@ -124,8 +124,8 @@ def build_paragraphs(
     floats: Mapping[str, Float],
     works: Mapping[str, Entry],
 ) -> tuple[Paragraph, ...]:
-    """Blocks that have words as paragraphs, each sentence at the line that it begins in, with what it refers to and
-    cites. blocks: their pieces, the headings above them, and whether no reader sees them."""
+    """Return blocks that have words as paragraphs, each sentence at the line that it begins in, with what it refers to
+    and cites. blocks: their pieces, the headings above them, and whether no reader sees them."""
     float_names = keys_by_name(floats)
     index = WorkIndex((key, one.people) for key, one in works.items() if one.people is not None)
     paragraphs = []
@@ -163,7 +163,7 @@ BAR = "∣"  # stands for a bar within a cell: bars part the cells of a table in
 
 
 def lay_out(rows: list[list[tuple[str, int, int]]]) -> str:
-    """A table as lines. rows: of each cell the words, the columns and the rows that it takes.
+    """Return a table as lines. rows: of each cell the words, the columns and the rows that it takes.
 
     A cell of several columns or rows is repeated in each, so that every number stands below its heading. A row of one
     cell below the first is the name of a section, which stands there once.
@@ -194,8 +194,8 @@ Cells = list[tuple[str, int, int]]  # of a row: of each the words, the columns a
 
 
 def spread(rows: Iterable[Cells]) -> list[Cells]:
-    """The rows of a table of HTML or JATS, which name a cell of several rows once, with that cell in each of them, at
-    its column. Rows without cells are left out."""
+    """Return the rows of a table of HTML or JATS, which name a cell of several rows once, with that cell in each of
+    them, at its column. Rows without cells are left out."""
     result: list[Cells] = []
     hanging: dict[int, tuple[str, int, int]] = {}  # column -> what takes that and, as its rows say, the rows below
     for row in rows:
@@ -216,9 +216,9 @@ CONTINUES = re.compile(r"[.,±(+^*†‡%]")  # what a number goes on with in it
 
 
 def join_columns(rows: list[Cells], joints: Mapping[int, str]) -> list[Cells]:
-    """The rows with the cells of two columns made one where the paper prints something between these, as the point of a
-    number, or sets them side by side and the right one goes on with the number. joints: the left one of two columns ->
-    what is between."""
+    """Return the rows with the cells of two columns made one where the paper prints something between these, as the
+    point of a number, or sets them side by side and the right one goes on with the number. joints: the left one of two
+    columns -> what is between."""
     at = {
         column: text
         for column, text in joints.items()
@@ -228,7 +228,7 @@ def join_columns(rows: list[Cells], joints: Mapping[int, str]) -> list[Cells]:
 
 
 def _is_single(row: Cells, column: int) -> bool:
-    """Whether each cell of a row up to a column takes one."""
+    """Return whether each cell of a row up to a column takes one."""
     return column < len(row) and all(columns == 1 for _, columns, _ in row[: column + 1])
 
 
@@ -249,7 +249,7 @@ def _join(row: Cells, joints: Mapping[int, str]) -> Cells:
 
 
 def fill_upwards(rows: list[Cells]) -> list[Cells]:
-    """The rows with what stands in the last of its rows, which take fewer than 0, in the first of them."""
+    """Return the rows with what stands in the last of its rows, which take fewer than 0, in the first of them."""
     filled = [list(row) for row in rows]
     for number, row in enumerate(rows):
         for place, (text, columns, count) in enumerate(row):
@@ -266,20 +266,20 @@ def fill_upwards(rows: list[Cells]) -> list[Cells]:
 
 
 def _is_free(rows: list[Cells], number: int, place: int) -> bool:
-    """Whether a cell is empty, and none above it takes its row too."""
+    """Return whether a cell is empty, and none above it takes its row too."""
     above = [row[place][2] for row in rows[max(0, number - MAX_SPAN) : number] if place < len(row)]
     is_taken = any(count > len(above) - one for one, count in enumerate(above))
     return rows[number][place : place + 1] == [("", 1, 1)] and not is_taken
 
 
 def mark_bold(text: str, bold: bool) -> str:
-    """The words of a cell, with a mark where they are bold."""
+    """Return the words of a cell, with a mark where they are bold."""
     bare = text.replace(BOLD, "")
     return f"{BOLD}{bare}" if bold and bare else bare
 
 
 def split_bold(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
-    """A table without the marks of bold cells, and where these are: row and column, from 0."""
+    """Return a table without the marks of bold cells, and where these are: row and column, from 0."""
     lines = [line.split("\t") for line in rows.split("\n")] if BOLD in rows else []
     bold = frozenset(
         (row, column) for row, line in enumerate(lines) for column, cell in enumerate(line) if BOLD in cell

@@ -40,7 +40,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def quick(paper: Path) -> Path:
-    """The same without the cited PDF, which is read in a process of its own, and that takes a second."""
+    """The sample paper without the cited PDF, which is read in a process of its own, and that takes a second."""
     (paper / "papers" / "marlow2021callnet.pdf").unlink()
     return paper
 

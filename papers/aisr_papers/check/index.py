@@ -94,7 +94,7 @@ class PaperIndex:
         return floats
 
     def _split(self) -> Iterator[Passage]:
-        """The sentences that a reader sees, some at a time; captions are shown with their floats."""
+        """Return the sentences that a reader sees, some at a time; captions are shown with their floats."""
         for number, paragraph in enumerate(self.draft.paragraphs):
             if paragraph.caption_of is not None:
                 continue
@@ -113,18 +113,18 @@ class PaperIndex:
                 yield Passage(number, first, tuple(texts), is_source)
 
     def family(self, key: str) -> list[str]:
-        """The keys of a figure and its parts, in the paper's order; of any other float its own."""
+        """Return the keys of a figure and its parts, in the paper's order; of any other float its own."""
         return self._families[_whole(self.draft.floats[key])][:MOST_PARTS]
 
     def referred(self, *sentences: Sentence) -> list[str]:
-        """The keys of the floats that sentences refer to; of a figure and its parts the first."""
+        """Return the keys of the floats that sentences refer to; of a figure and its parts the first."""
         keys = (key for one in sentences if not one.hidden for key in one.float_keys if key in self.draft.floats)
         return list(dict.fromkeys(self.family(key)[0] for key in keys))
 
     def floats(self, sentence: Sentence, paragraph: int) -> list[str]:
-        """Keys of the floats, those first that speak of a sentence: those that it refers to, those that its paragraph
-        refers to, and those with its numbers, and names of its rows and columns, rare ones counting more; of equal ones
-        the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
+        """Return keys of the floats, those first that speak of a sentence: those that it refers to, those that its
+        paragraph refers to, and those with its numbers, and names of its rows and columns, rare ones counting more; of
+        equal ones the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
         numbers = {_digits(one.text) for one in result_numbers(sentence.text)}
         words = _words(without_pointers(sentence.text))
         names = {name for word in words.split() for name in self._by_word[word] if name in words}
@@ -141,8 +141,8 @@ class PaperIndex:
         return list(dict.fromkeys(self.family(key)[0] for key in keys))[:MOST_FLOATS]
 
     def passages(self, sentences: Sequence[Sentence], paragraphs: Sequence[int]) -> list[list[Passage]]:
-        """For each of some sentences the best passages that may support it: none of its own paragraph, and none of
-        them or of their restatements. paragraphs: of each its own."""
+        """Return for each of some sentences the best passages that may support it: none of its own paragraph, and none
+        of them or of their restatements. paragraphs: of each its own."""
         if not self._texts:
             return [[] for _ in sentences]
         stems = [self._stems(one.text) for one in sentences]
@@ -164,8 +164,8 @@ class PaperIndex:
         return best
 
     def rows_of(self, key: str, texts: Sequence[str]) -> list[int]:
-        """The rows of a table, from 0, that sentences name, or whose numbers they have; first those with both: a name
-        may stand in every row."""
+        """Return the rows of a table, from 0, that sentences name, or whose numbers they have; first those with both: a
+        name may stand in every row."""
         table = self._tables.get(key)
         if table is None:  # data
             return []
@@ -178,14 +178,15 @@ class PaperIndex:
 
 
 def _whole(one: Float) -> str:
-    """What a figure and its parts have in common: the name without a letter; the key of a float without a number."""
+    """Return what a figure and its parts have in common: the name without a letter; the key of a float without a
+    number."""
     if PART.fullmatch(one.name):
         return one.name[:-1]
     return one.name if one.name[-1:].isdigit() else one.key
 
 
 def _all_names(table: Layout) -> Iterator[str]:
-    """The names of rows, of their sections and of columns that have two letters."""
+    """Return the names of rows, of their sections and of columns that have two letters."""
     above = (name for row in table.rows[: table.header] for name in row)
     for name in (*above, *(name for names in table.beside.values() for name in names)):
         if sum(map(str.isalpha, name)) > 1:
@@ -193,7 +194,8 @@ def _all_names(table: Layout) -> Iterator[str]:
 
 
 def _words(text: str) -> str:
-    """The words of a text between blanks, as names are looked up in it; of short ones, such as "IT", capitals count."""
+    """Return the words of a text between blanks, as names are looked up in it; of short ones, such as "IT", capitals
+    count."""
     words = (word if len(word) <= SHORT else word.casefold() for word in WORD.findall(text))
     return f" {' '.join(words)} "
 
@@ -210,7 +212,7 @@ def _digits(text: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of a sentence, without its numbers: with another number it is still a restatement."""
+    """Return the stems of a sentence, without its numbers: with another number it is still a restatement."""
     return frozenset(word for word in stemmed([text])[0] if not word.isdigit())
 
 

@@ -173,7 +173,7 @@ NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
 def _evidence(
     by: Checker, check: Check, shown: Sequence[aisr.ShownEvidence]
 ) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
-    """The pieces of evidence of a check, and for each statement of it the marks.
+    """Return the pieces of evidence of a check, and for each statement of it the marks.
 
     Of a citation, the pieces are paragraphs, and those that the program named are marked. Else they are the items of a
     bundle with the rows of their tables, and for each statement the line is marked that shares most words and numbers
@@ -194,8 +194,8 @@ def _evidence(
 
 
 def _name(key: str, text: str) -> str:
-    """What the paper calls an item, where its text begins with that ("Table 3: …"), or the section of a passage; else
-    its key, which counts the items of one bundle."""
+    """Return what the paper calls an item, where its text begins with that ("Table 3: …"), or the section of a passage;
+    else its key, which counts the items of one bundle."""
     name, kind = text.partition(":")[0], key.partition(" ")[0]
     if kind == "text" and text.startswith(SECTION) and "”: " in text[:LONGEST_HEADING]:
         return f"{text.partition('”: ')[0]}”"
@@ -203,7 +203,7 @@ def _name(key: str, text: str) -> str:
 
 
 def _nearest(statement: str, lines: Mapping[Mark, str]) -> tuple[Mark, ...]:
-    """The lines that share most stems and numbers with a statement: the nearest of all, and the nearest row."""
+    """Return the lines that share most stems and numbers with a statement: the nearest of all, and the nearest row."""
     sought, numbers = _cues(statement), set(NUMBER.findall(statement))
     rows = [mark for mark in lines if mark.line]
     with_numbers = [mark for mark in rows if numbers.intersection(NUMBER.findall(lines[mark]))]
@@ -216,7 +216,7 @@ def _nearest(statement: str, lines: Mapping[Mark, str]) -> tuple[Mark, ...]:
 
 @lru_cache(maxsize=4096)
 def _cues(text: str) -> frozenset[str]:
-    """The stems and the numbers of a text."""
+    """Return the stems and the numbers of a text."""
     return frozenset([*stems(text), *NUMBER.findall(text)])
 
 
@@ -234,14 +234,14 @@ KINDS = {"claim": "Statements against the rest of the paper", "citation": "Citat
 
 
 def _reliability(checkers: Sequence[Checker], lm: str) -> list[str]:
-    """What a reader should know of the flags before the first of them. lm: the spec of the LM that judges."""
+    """Return what a reader should know of the flags before the first of them. lm: the spec of the LM that judges."""
     if len(checkers) > 1 and not any(by.name for by in checkers):
         return ["Judged by uncompiled programs: no error rate of them is known."]
     return [f"{KINDS[by.kind]}: judged by {_measured(by, lm)}" for by in checkers]
 
 
 def _measured(by: Checker, lm: str) -> str:
-    """The scores of a program on its test split."""
+    """Return the scores of a program on its test split."""
     if by.name is None:
         return "an uncompiled program. No error rate of it is known."
     scores = by.program.test_scores

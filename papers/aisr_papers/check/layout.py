@@ -21,17 +21,17 @@ class Layout(NamedTuple):
     beside: dict[int, tuple[str, ...]]  # row below the header -> the section that it stands in, then its own names
 
     def above(self, column: int) -> tuple[str, ...]:
-        """The names above a column; none for one that the table does not have."""
+        """Return the names above a column; none for one that the table does not have."""
         return tuple(row[column] for row in self.rows[: self.header] if column < len(row))
 
     def with_names(self, rows: Iterable[int]) -> set[int]:
-        """Rows, those that are names above them all, and the section that each stands in."""
+        """Return rows, those that are names above them all, and the section that each stands in."""
         shown = {*rows, *range(self.header)}
         return shown | {self.sections[after - 1] for row in shown if (after := bisect_right(self.sections, row))}
 
 
 def read_layout(rows: Sequence[Sequence[str]]) -> Layout:
-    """The names of a table."""
+    """Return the names of a table."""
     width = max(map(len, rows), default=0)
     even = [[cell.strip() for cell in row] + [""] * (width - len(row)) for row in rows]
     numbers = [[parse_cell(cell) for cell in row] for row in even]
@@ -47,7 +47,7 @@ def read_layout(rows: Sequence[Sequence[str]]) -> Layout:
 
 
 def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], width: int) -> int:
-    """How many columns at the left are names: at least one."""
+    """Return how many columns at the left are names: at least one."""
     body = range(1, len(rows))
     for column in range(1, min(width, MOST_STUB + 1)):
         filled = [place for place in body if rows[place][column]]
@@ -57,7 +57,7 @@ def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[st
 
 
 def _header(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], stub: int) -> int:
-    """How many rows at the top are names: at least one."""
+    """Return how many rows at the top are names: at least one."""
     for place in range(1, min(len(numbers), MOST_HEADER)):
         if any(one is not None for one in numbers[place][stub:]) or _is_section(rows[place], numbers[place]):
             return place
@@ -65,5 +65,5 @@ def _header(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[
 
 
 def _is_section(row: Sequence[str], numbers: Sequence[Number | None]) -> bool:
-    """Whether a row is the name of those below it: one text in all columns, or in the first alone."""
+    """Return whether a row is the name of those below it: one text in all columns, or in the first alone."""
     return row[0] != "" and len(set(filter(None, row))) == 1 and not any(one is not None for one in numbers)

@@ -33,7 +33,7 @@ def write_page(file: Path, review: Review) -> None:
 
 
 def _content(review: Review) -> dict[str, Any]:
-    """What the script draws; each piece of evidence stands in it once."""
+    """Return what the script draws; each piece of evidence stands in it once."""
     pieces: dict[Piece, int] = {}
     return {
         "labels": {kind: list(meanings) for kind, meanings in LABELS.items()},
@@ -54,7 +54,7 @@ def _content(review: Review) -> dict[str, Any]:
 
 
 def _page_flag(flag: Flag, pieces: dict[Piece, int]) -> dict[str, Any]:
-    """The line of a flag, with its place in the draft, and its evidence by the place of that."""
+    """Return the line of a flag, with its place in the draft, and its evidence by the place of that."""
     line: dict[str, Any] = FLAG.dump_python(flag, mode="json")
     return {
         **line,

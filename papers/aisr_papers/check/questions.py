@@ -43,7 +43,7 @@ class Check(NamedTuple):
 
 
 def claim_check(fields: Mapping[str, Any], places: Sequence[Place]) -> Check:
-    """The check of statements by a record of the task draft. fields: as a line of its files has them."""
+    """Return the check of statements by a record of the task draft. fields: as a line of its files has them."""
     record = DraftRecord.model_validate(fields)
     return Check(record, tuple(places), tuple(as_item(clean(one)) for one in record.statements))
 
@@ -64,7 +64,8 @@ class Checks:
 
 
 def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
-    """What there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was read.
+    """Return what there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was
+    read.
 
     What is hidden from a reader is never asked about. The id of a record names the file and what is in the record, not
     the line: it stays the same when something else in the paper is edited.
@@ -102,17 +103,17 @@ class Questions:
         self._draft, self._index = index.draft, index
 
     def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
-        """The records for statements, by the positions of their paragraphs and of themselves in these; those for which
-        nothing can be shown are left out. As many as fit stand in one question, those of a section together, and none
-        that sum up beside others."""
+        """Return the records for statements, by the positions of their paragraphs and of themselves in these; those for
+        which nothing can be shown are left out. As many as fit stand in one question, those of a section together, and
+        none that sum up beside others."""
         made = ((places, self._evidence(places)) for places in self._groups(wanted))
         return tuple(self._check(places, evidence) for places, evidence in made if evidence)
 
     # --- Which statements stand in one question.
 
     def _groups(self, wanted: Mapping[int, Sequence[int]]) -> list[list[Place]]:
-        """The statements of each question. A section that does not fit beside the one before begins a new one, so that
-        an edit of one moves few of the others."""
+        """Return the statements of each question. A section that does not fit beside the one before begins a new one,
+        so that an edit of one moves few of the others."""
         groups: list[list[Place]] = []
         for _, part in groupby(sorted(wanted, key=lambda number: (self._part(number), number)), key=self._part):
             room = 0
@@ -135,13 +136,13 @@ class Questions:
         return int(not self._index.sums_up[paragraph])
 
     def _weight(self, unit: Sequence[Place]) -> int:
-        """How many statements a unit takes the place of: of a caption its table must find room."""
+        """Return how many statements a unit takes the place of: of a caption its table must find room."""
         key = self._draft.paragraphs[unit[0][0]].caption_of
         rows = self._draft.floats[key].rows if key else ""
         return max(len(unit), ceil(AT_ONCE * tokens(rows) / MOST_TOKENS))
 
     def _top(self, paragraph: int) -> str:
-        """The outermost heading of a paragraph."""
+        """Return the outermost heading of a paragraph."""
         return next(iter(self._draft.paragraphs[paragraph].headings), "")
 
     # --- A record.
@@ -170,8 +171,8 @@ class Questions:
         return claim_check(fields, places)
 
     def _around(self, places: Sequence[Place], alone: bool) -> str:
-        """The paragraphs of statements; of long ones these and what stands beside them. alone: whether they are of one
-        section; else each section is named where it begins."""
+        """Return the paragraphs of statements; of long ones these and what stands beside them. alone: whether they are
+        of one section; else each section is named where it begins."""
         parts, before = [], ""
         for paragraph, of_paragraph in groupby(places, key=lambda one: one[0]):
             wanted = [place for _, place in of_paragraph]
@@ -185,7 +186,7 @@ class Questions:
         return " … ".join(parts)
 
     def _neighbour(self, paragraph: int, step: int) -> str:
-        """The paragraph before or after, if it stands in the same section."""
+        """Return the paragraph before or after, if it stands in the same section."""
         place, paragraphs = paragraph + step, self._draft.paragraphs
         if not 0 <= place < len(paragraphs) or paragraphs[place].headings != paragraphs[paragraph].headings:
             return ""
@@ -194,8 +195,8 @@ class Questions:
     # --- Its evidence.
 
     def _evidence(self, places: Sequence[Place]) -> list[dict[str, Any]]:
-        """What is shown, as far as there is room: by turns the best float and the best passage of each statement, then
-        the next ones; of the caption and notes of a table its cells first."""
+        """Return what is shown, as far as there is room: by turns the best float and the best passage of each
+        statement, then the next ones; of the caption and notes of a table its cells first."""
         passages = self._index.passages([self._sentence(place) for place in places], [one for one, _ in places])
         turns: list[list[str | Passage]] = []
         own_tables = set[str | Passage]()  # always shown; `_weight` bounds them
@@ -221,7 +222,7 @@ class Questions:
         return [item for key in in_order for item in evidence[key]]
 
     def _items(self, one: str | Passage, places: Sequence[Place]) -> list[dict[str, Any]]:
-        """A float with its parts, by its key, or a passage as items of evidence."""
+        """Return a float with its parts, by its key, or a passage as items of evidence."""
         if isinstance(one, str):
             return [item for key in self._index.family(one) for item in self._float_items(key, places)]
         headings = self._draft.paragraphs[one.paragraph].headings
@@ -229,9 +230,9 @@ class Questions:
         return [{"type": "text", "text": f"{section}: {' '.join(one.texts)}"}]
 
     def _float_items(self, key: str, places: Sequence[Place]) -> list[dict[str, Any]]:
-        """A float as items, of a long table those rows that the statements name, as far as there is room. A picture is
-        dear: it is shown where a statement refers to it. Where its caption is judged, only its cells and what is not
-        judged are shown."""
+        """Return a float as items, of a long table those rows that the statements name, as far as there is room. A
+        picture is dear: it is shown where a statement refers to it. Where its caption is judged, only its cells and
+        what is not judged are shown."""
         one = self._draft.floats[key]
         judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].caption_of == key]
         if judged:
@@ -250,13 +251,13 @@ def _caption(item: Mapping[str, Any]) -> str:
 
 
 def record_id(file: str, texts: Sequence[str]) -> str:
-    """The file and a digest of what is in a record."""
+    """Return the file and a digest of what is in a record."""
     return f"{file}:{digest_text(chr(0).join(texts))}"
 
 
 def rows_within(rows: str, named: Sequence[int], most: int) -> str:
-    """The rows of a table; of one of more than `most` tokens its head, then those that are named, from 0, with their
-    sections, and then the others, as far as there is room."""
+    """Return the rows of a table; of one of more than `most` tokens its head, then those that are named, from 0, with
+    their sections, and then the others, as far as there is room."""
     if tokens(rows) <= most:
         return rows
     lines = rows.split("\n")
@@ -273,8 +274,8 @@ def rows_within(rows: str, named: Sequence[int], most: int) -> str:
 
 
 def float_items(folder: Path, one: Float, rows: str) -> Iterator[dict[str, Any]]:
-    """A float as items of evidence, its pictures by their paths from the folder; each picture behind the first is an
-    item of its own. rows: those of its cells that are shown."""
+    """Return a float as items of evidence, its pictures by their paths from the folder; each picture behind the first
+    is an item of its own. rows: those of its cells that are shown."""
     words = " ".join(part for part in (one.caption, one.notes) if part)
     caption = f"{one.name}: {words}" if words else one.name
     paths = [picture.path(folder) for picture in one.pictures if picture.file.is_relative_to(folder)]
@@ -289,14 +290,14 @@ def float_items(folder: Path, one: Float, rows: str) -> Iterator[dict[str, Any]]
 
 
 def _speaks_of_bold(table: Float, judged: Sequence[int]) -> bool:
-    """Whether one of some sentences of caption and notes does, by their positions."""
+    """Return whether one of some sentences of caption and notes does, by their positions."""
     texts = caption_sentences(table.caption, table.notes)
     return any(MARKED.search(texts[place]) for place in judged)
 
 
 def whole_table(table: Float, judged: Sequence[int], with_bold: bool = True) -> dict[str, Any]:
-    """A table with all of its rows (of a very long one the first) and of caption and notes what is not judged; bold
-    cells stand between `**`. judged: the positions of sentences of caption and notes."""
+    """Return a table with all of its rows (of a very long one the first) and of caption and notes what is not judged;
+    bold cells stand between `**`. judged: the positions of sentences of caption and notes."""
     texts = caption_sentences(table.caption, table.notes)
     rest = " ".join(text for place, text in enumerate(texts) if place not in judged)
     rows = table.rows

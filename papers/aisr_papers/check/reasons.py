@@ -65,7 +65,8 @@ class StatedReason(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> dict[str, str]:
-        """What is no text becomes one or empty: an odd answer gives no reason, and does not spoil others."""
+        """Return the answer with texts in all fields, empty for what is none: an odd answer gives no reason, and does not
+        spoil others."""
         values = data if isinstance(data, Mapping) else {}
         texts = {name: values.get(name) for name in cls.model_fields}
         return {
@@ -106,8 +107,8 @@ class Asked(NamedTuple):
 def add_reasons(
     program: aisr.LoadedProgram, draft: Draft, flags: Sequence[Flag], lm: aisr.LanguageModel, done: Done = ignore
 ) -> list[Flag]:
-    """The flags of a program with the reasons of those that find fault; where none could be had, `failed` says so.
-    Each question is about some of them, of any checks; `done` gets its flags. What the built-in LM writes is worth
+    """Return the flags of a program with the reasons of those that find fault; where none could be had, `failed` says
+    so. Each question is about some of them, of any checks; `done` gets its flags. What the built-in LM writes is worth
     nothing: it is not asked."""
     explained = list(flags)
     if lm.spec == EMBEDDED:
@@ -137,7 +138,7 @@ def add_reasons(
 
 
 def _groups(asked: Iterable[Asked]) -> Iterator[list[Asked]]:
-    """The flags of each question, which share their evidence."""
+    """Return the flags of each question, which share their evidence."""
     group: list[Asked] = []
     for one in asked:
         shown = {piece for other in (*group, one) for piece in other.shown}
@@ -150,7 +151,7 @@ def _groups(asked: Iterable[Asked]) -> Iterator[list[Asked]]:
 
 
 def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], lm: aisr.LanguageModel) -> list[Flag]:
-    """The flags with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
+    """Return the flags with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
     pieces = dict.fromkeys(piece for one in group for piece in one.shown)
     shown = {piece: str(number) for number, piece in _number(pieces)}
     pictured = {piece for one in group for piece in _referred(draft, one.flag, one.pieces) if piece.picture}
@@ -193,8 +194,8 @@ _number = partial(enumerate, start=1)
 
 
 def _show(draft: Draft, place: int, flag: Flag) -> Asked:
-    """What is shown for a flag: all that its sentence was judged by; of a cited work what the program named, and what
-    speaks most of the claim, as far as there is room."""
+    """Return what is shown for a flag: all that its sentence was judged by; of a cited work what the program named, and
+    what speaks most of the claim, as far as there is room."""
     pieces = _with_whole_tables(draft, flag)
     shown = dict.fromkeys(pieces)
     if flag.kind == "citation":
@@ -223,8 +224,8 @@ def _cost(piece: Piece) -> int:
 
 
 def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
-    """The evidence of a flag with its tables whole, bold cells between `**`: those of the judging may lack rows. The
-    caption that is flagged is no evidence for itself."""
+    """Return the evidence of a flag with its tables whole, bold cells between `**`: those of the judging may lack rows.
+    The caption that is flagged is no evidence for itself."""
     if flag.kind != "claim":
         return flag.pieces
     tables = {one.name: one for one in draft.floats.values() if one.rows}
@@ -241,13 +242,13 @@ def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
 
 
 def _referred(draft: Draft, flag: Flag, pieces: Sequence[Piece]) -> list[Piece]:
-    """The evidence that the sentence of a flag refers to."""
+    """Return the evidence that the sentence of a flag refers to."""
     names = {draft.floats[key].name for key in draft.sentence(flag.position).float_keys if key in draft.floats}
     return [piece for piece in pieces if piece.key in names]
 
 
 def _neighbours(sentences: Sequence[Sentence], place: int) -> str:
-    """What stands before and after a sentence of a paragraph, for a reader."""
+    """Return what stands before and after a sentence of a paragraph, for a reader."""
     before, after = sentences[place - 1 : place] if place else (), sentences[place + 1 : place + 2]
     texts = [" ".join(item(clean(one.text)) for one in some if not one.hidden) for some in (before, after)]
     return f"before: {texts[0][-BESIDE:] or '(nothing)'} after: {texts[1][:BESIDE] or '(nothing)'}"
@@ -270,9 +271,9 @@ def _evidence(program: aisr.LoadedProgram, shown: Mapping[Piece, str], pictured:
 def confirm(
     stated: StatedReason, pieces: Sequence[Piece], shown: Mapping[Piece, str], seen: set[Piece]
 ) -> Reason | None:
-    """A reason as it is shown: with quote and place where the quote stands in the piece of evidence that it names, else
-    as not confirmed; None where nothing is stated. shown: the numbers of those pieces that were, in the question; seen:
-    those whose picture was shown."""
+    """Return a reason as it is shown: with quote and place where the quote stands in the piece of evidence that it
+    names, else as not confirmed; None where nothing is stated. shown: the numbers of those pieces that were, in the
+    question; seen: those whose picture was shown."""
     words = item(clean(stated.says)).split()
     text = " ".join(words[:MOST_WORDS])[:MOST_CHARACTERS]
     if not text:
@@ -296,8 +297,8 @@ def _is_called(name: str, key: str) -> bool:
 
 
 def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark] | None:
-    """The cell of a table, by its row and column, that prints what is quoted, and its mark. Where one of the names is
-    missing, no other cell there may print the same."""
+    """Return the cell of a table, by its row and column, that prints what is quoted, and its mark. Where one of the
+    names is missing, no other cell there may print the same."""
     if not stated.row and not stated.column:
         return None
     layout = layout_of(piece)
@@ -312,9 +313,9 @@ def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mar
 
 
 def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark] | None:
-    """The words of a quote as they stand one behind the other in a piece, be it over sentences, cells or rows, and the
-    mark of the line that they begin in. In a table they have to stand in the rows and below the names that are stated;
-    numbers alone say nothing of which row is meant."""
+    """Return the words of a quote as they stand one behind the other in a piece, be it over sentences, cells or rows,
+    and the mark of the line that they begin in. In a table they have to stand in the rows and below the names that are
+    stated; numbers alone say nothing of which row is meant."""
     layout = layout_of(piece)
     rows = _rows_called(stated.row, layout)
     for words, (first, begin), (last, end) in find_words(
@@ -333,27 +334,28 @@ def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark
 
 
 def _rows_called(name: str, layout: Layout) -> list[int]:
-    """The rows that a name fits: by what stands beside the numbers; where none does, by any of their cells, since a
-    table of ranges has no column of numbers to tell which are names."""
+    """Return the rows that a name fits: by what stands beside the numbers; where none does, by any of their cells,
+    since a table of ranges has no column of numbers to tell which are names."""
     every = {row: (*names, *layout.rows[row]) for row, names in layout.beside.items()}
     return _best(name, layout.beside) or _best(name, every)
 
 
 def _best(name: str, names: Mapping[int, Sequence[str]]) -> list[int]:
-    """The rows or columns that a name fits: those with just this name, else those whose names have all of its words;
-    all of them for no name."""
+    """Return the rows or columns that a name fits: those with just this name, else those whose names have all of its
+    words; all of them for no name."""
     sought = _plain(name)
     exact = [place for place, own in names.items() if name and sought in {_plain(one) for one in (*own, " ".join(own))}]
     return exact or [place for place, own in names.items() if _has_words(own, name)]
 
 
 def _has_words(names: Sequence[str], sought: str) -> bool:
-    """Whether names have all words of another one."""
+    """Return whether names have all words of another one."""
     return set(WORD.findall(_plain(sought))) <= set(WORD.findall(_plain(" ".join(names)))) | JOINING
 
 
 def _prints_same(cell: str, quote: str) -> bool:
-    """Whether a cell prints what is quoted, but for signs of emphasis, or the same number with the same digits."""
+    """Return whether a cell prints what is quoted, but for signs of emphasis, or the same number with the same
+    digits."""
     one, other = (_plain(text.replace("*", "")) for text in (cell, quote))
     numbers = parse_cell(one), parse_cell(other)
     if all(numbers):
@@ -376,9 +378,9 @@ Spot = tuple[int, int]  # a line of a piece, and a cell of it, from 0
 
 
 def find_words(quote: str, text: str) -> Iterator[tuple[str, Spot, Spot]]:
-    """Where a text of lines has the words of a quote, in its own spelling and with single blanks, and where these begin
-    and end; nothing where they are too few. Blanks, dashes, quotation marks, ligatures and capitals may differ, and
-    what parts sentences and cells; no word, number or sign of one is cut."""
+    """Return where a text of lines has the words of a quote, in its own spelling and with single blanks, and where
+    these begin and end; nothing where they are too few. Blanks, dashes, quotation marks, ligatures and capitals may
+    differ, and what parts sentences and cells; no word, number or sign of one is cut."""
     sought = [word for each in WORD.findall(quote) if (word := _plain(each)) not in PARTING]
     while sought and not any(map(str.isalnum, sought[-1])):
         sought.pop()
@@ -396,12 +398,12 @@ def find_words(quote: str, text: str) -> Iterator[tuple[str, Spot, Spot]]:
 
 
 def _spot(text: str, place: int) -> Spot:
-    """The line and the cell that a place of a text is in."""
+    """Return the line and the cell that a place of a text is in."""
     return text.count("\n", 0, place), len(split_cells(text[text.rfind("\n", 0, place) + 1 : place])) - 1
 
 
 def _has_sign(words: Sequence[re.Match[str]], place: int) -> bool:
-    """Whether a minus stands before a number, and no word right before that: "-3.5", not "2-3.5"."""
+    """Return whether a minus stands before a number, and no word right before that: "-3.5", not "2-3.5"."""
 
     def joined(place: int) -> bool:
         return place > 0 and words[place - 1].end() == words[place].start()
@@ -410,5 +412,5 @@ def _has_sign(words: Sequence[re.Match[str]], place: int) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text without what may differ in spelling."""
+    """Return a text without what may differ in spelling."""
     return " ".join(folded(text.translate(SPELLINGS)).casefold().split())

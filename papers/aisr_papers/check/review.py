@@ -78,20 +78,21 @@ OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "
 
 
 def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
-    such a check looks at comes first."""
+    """Return all flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong;
+    what such a check looks at comes first."""
     return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), (describe_scope(bool(cited)),)), cited)
 
 
 def describe_scope(quotes: bool) -> str:
-    """What a check without a language model looks at, and what it does not. quotes: whether there are cited papers."""
+    """Return what a check without a language model looks at, and what it does not. quotes: whether there are cited
+    papers."""
     checked = f"{CHECKED}, and quotes of the cited papers," if quotes else CHECKED
     return f"Without a language model {checked} are checked. {NOT_CHECKED}"
 
 
 def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """A review with the wrong tests, percentages and quotes among its flags. cited: key of a work -> paragraphs, id ->
-    text."""
+    """Return a review with the wrong tests, percentages and quotes among its flags. cited: key of a work -> paragraphs,
+    id -> text."""
     facts = recompute(review.draft)
     flags = [*_of_statistics(review.draft, facts), *_of_quotes(review.draft, cited)]
     return replace(
@@ -103,7 +104,7 @@ def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> R
 
 
 def _reach(draft: Draft, facts: Sequence[tuple[Position, Fact]]) -> str:
-    """How much of a draft was looked at without a language model: where nothing is wrong, that may be little."""
+    """Return how much of a draft was looked at without a language model: where nothing is wrong, that may be little."""
     outcomes = Counter(fact.outcome for _, fact in facts)
     counted = ", ".join(f"{outcomes[one]} {word}" for one, word in OUTCOMES.items() if outcomes[one])
     statistics = f"tests and percentages: {counted}" if facts else "no test or percentage in them could be recomputed"

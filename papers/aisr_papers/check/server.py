@@ -219,7 +219,8 @@ def serve(settings: Settings) -> None:
 
 
 def _in_thread(work: Callable[..., Any], limiter: anyio.CapacityLimiter) -> Callable[..., Any]:
-    """The work in a thread, so that calls do not wait for each other. What goes wrong is answered with the reason."""
+    """Return the work in a thread, so that calls do not wait for each other. What goes wrong is answered with the
+    reason."""
 
     @functools.wraps(work)
     async def run(**arguments: Any) -> types.CallToolResult:
@@ -251,7 +252,7 @@ def _checked(settings: Settings, review: Review) -> Checked:
 
 
 def _read(settings: Settings, path: str, papers: str | None, root: str | None) -> tuple[Draft, Any]:
-    """A paper below the folders, and its cited papers."""
+    """Return a paper below the folders, and its cited papers."""
     file = resolve_path(settings.folders, path)
     cited, above = (None if one is None else resolve_path(settings.folders, one, folder=True) for one in (papers, root))
     figures = cache_folder(settings.programs.artifacts) / "figures" if settings.programs else None

@@ -32,7 +32,7 @@ class Statements(NamedTuple):
 
 
 def choose_statements(draft: Draft) -> Statements:
-    """The statements of a draft."""
+    """Return the statements of a draft."""
     places: dict[int, tuple[int, ...]] = {}
     skipped: Counter[str] = Counter()
     front, left = _front(draft), MOST_STATEMENTS
@@ -55,7 +55,7 @@ def choose_statements(draft: Draft) -> Statements:
 
 
 def _front(draft: Draft) -> frozenset[int]:
-    """The paragraphs without a heading that stand before one that is called the abstract: they are none."""
+    """Return the paragraphs without a heading that stand before one that is called the abstract: they are none."""
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.headings:
             is_abstract = paragraph.headings[0].casefold().strip(" :.") == "abstract"
@@ -97,22 +97,22 @@ NO_RESULTS = frozenset({"0", "1", "2"})  # alone, such numbers are those of form
 
 
 def without_pointers(text: str) -> str:
-    """A sentence without its citations and without the numbers of sections, figures and tables."""
+    """Return a sentence without its citations and without the numbers of sections, figures and tables."""
     for mark in reversed(find_marks(text)):
         text = f"{text[: mark.start]} {text[mark.end :]}"
     return POINTER.sub(" ", text)
 
 
 def result_numbers(text: str) -> list[Number]:
-    """The numbers of a sentence that may be results: no years, no pointers, and not 1 and 2 alone."""
+    """Return the numbers of a sentence that may be results: no years, no pointers, and not 1 and 2 alone."""
     plain = HAN.sub(" ", without_pointers(text))
     numbers = [one for one in find_numbers(plain) if not (YEAR.fullmatch(one.text) and not one.percent)]
     return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
 
 
 def skip_reason(sentence: Sentence, of_this_paper: bool) -> str:
-    """Why a sentence is nothing that the rest of this paper can support or deny, as far as its words show; empty where
-    it may be. of_this_paper: whether its section speaks of little else."""
+    """Return why a sentence is nothing that the rest of this paper can support or deny, as far as its words show; empty
+    where it may be. of_this_paper: whether its section speaks of little else."""
     if sentence.hidden:
         return HIDDEN
     text = without_pointers(sentence.text)
@@ -154,8 +154,8 @@ MOST_CHARACTERS = 2_000  # of one; a longer one is no prose
 
 
 def caption_statements(one: Float) -> list[int]:
-    """The positions of the sentences of a float's caption and notes that state something to check: no titles, and not
-    what signs, bold cells and columns mean."""
+    """Return the positions of the sentences of a float's caption and notes that state something to check: no titles,
+    and not what signs, bold cells and columns mean."""
     places = []
     for place, sentence in enumerate(caption_sentences(one.caption, one.notes)):
         text = without_pointers(sentence)
@@ -171,12 +171,13 @@ def caption_statements(one: Float) -> list[int]:
 
 
 def _is_notation(text: str) -> bool:
-    """Whether a sentence says what bold means, and nothing of any row, column or number."""
+    """Return whether a sentence says what bold means, and nothing of any row, column or number."""
     words = re.findall(r"[^\W\d_]+", text.lower())
     return bool(MARKED.search(text)) and not NUMBER.search(text) and all(map(NOTATION.fullmatch, words))
 
 
 def _names_a_cell(text: str, rows: str) -> bool:
-    """Whether "Wind" of "Wind: share of seconds with more than 6 m/s" is a row or column, so that it is a legend."""
+    """Return whether "Wind" of "Wind: share of seconds with more than 6 m/s" is a row or column, so that it is a
+    legend."""
     names = (cell.partition(" (")[0].strip().lower() for line in rows.split("\n") for cell in line.split("\t"))
     return bool(text.strip()) and text.strip().lower() in names

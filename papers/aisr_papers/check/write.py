@@ -32,7 +32,7 @@ def format_line(flag: Flag) -> str:
 
 
 def _describe(flag: Flag, why: str) -> str:
-    """The label of a flag, what it cites, why, and the sentence."""
+    """Return the label of a flag, what it cites, why, and the sentence."""
     work = f" [{flag.work}]" if flag.work else ""
     return f"{label_words(flag)}{work}{f' ({why})' if why else ''}: {flag.sentence}"
 
@@ -75,7 +75,7 @@ PLACEHOLDER = re.compile(r"\{\d+\}")
 
 
 def _id(kind: Kind, label: str) -> str:
-    """The id of a rule: `claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
+    """Return the id of a rule: `claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
     return f"{kind}-{NOT_WORD.sub('-', label.lower()).strip('-').removeprefix(f'{kind}-')}"
 
 
@@ -147,8 +147,8 @@ def _result(flag: Flag) -> dict[str, Any]:
 
 
 def _as_it_stands(text: str) -> str:
-    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
-    and no half of a character."""
+    """Return a message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and
+    3.11.6), and no half of a character."""
     text = valid_text(text)
     if "](" in text:
         text = BRACKETS.sub(r"\\\g<0>", text)

@@ -53,7 +53,7 @@ class BlockReader:
         self.blocks: list[Block] = []
 
     def build_draft(self) -> Draft:
-        """The draft of what was read."""
+        """Return the draft of what was read."""
         self._take_references()
         floats = self._take_floats()
         blocks = ((map(self._with_names, one.pieces), one.headings, one.hidden) for one in self.blocks)
@@ -105,7 +105,7 @@ class BlockReader:
         return floats
 
     def _caption_beside(self, number: int, captions: set[int]) -> int | None:
-        """The paragraph before or behind a float that is its caption. captions: those of other floats."""
+        """Return the paragraph before or behind a float that is its caption. captions: those of other floats."""
         kind = self.blocks[number].kind
         for beside in (number - 1, number + 1):  # one above would be that of the float before, if that had none
             if 0 <= beside < len(self.blocks) and beside not in captions and self.blocks[beside].kind == "text":
@@ -131,7 +131,7 @@ class BlockReader:
         self.blocks = blocks
 
     def _with_names(self, piece: Piece) -> Piece:
-        """A piece with names for references to labels and for `@key` without brackets."""
+        """Return a piece with names for references to labels and for `@key` without brackets."""
         cited: list[str] = []
 
         def name_label(match: re.Match[str]) -> str:
@@ -149,7 +149,7 @@ class BlockReader:
 
 
 def _name_and_caption(kind: str, text: str) -> tuple[str, str]:
-    """The name, empty where it has none, and the words of a caption."""
+    """Return the name, empty where it has none, and the words of a caption."""
     caption = CAPTION.match(text)
     if caption:
         return f"{kind.capitalize()} {caption[2]}", text[caption.end() :]

@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
 
 def measure(draft: Draft, source: Iterable[tuple[str, Place]]) -> Draft:
-    """The draft with how much of its source it holds. source: the lines without what is no word."""
+    """Return the draft with how much of its source it holds. source: the lines without what is no word."""
     words = [Word(one, place) for line, place in source for one in _words(line)]
     if len(words) < FEWEST:
         return draft
@@ -59,7 +59,7 @@ def _words(text: str) -> list[str]:
 
 
 def _stretches(words: list[Word], lost: list[bool]) -> list[Missing]:
-    """The longest stretches of words that do not stand in the draft in this order."""
+    """Return the longest stretches of words that do not stand in the draft in this order."""
     bridged = list(lost)
     last = -GAP - 2
     for number, is_lost in enumerate(lost):
@@ -88,8 +88,8 @@ OPTION = r"\[[^\[\]]{0,500}\]"
 
 
 def latex_lines(texts: Mapping[str, str], printing: Collection[str]) -> Iterator[tuple[str, Place]]:
-    """The words of a paper line by line. texts: of its main file and those that it puts in, by their names; printing:
-    its own commands that print an argument."""
+    """Return the words of a paper line by line. texts: of its main file and those that it puts in, by their names;
+    printing: its own commands that print an argument."""
     commands = "|".join(name for name in {*PRINTING, *printing} if name.isalpha())
     unseen = [
         r"(?<!\\)%[^\n]*",
@@ -116,7 +116,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _lines(text: str, name: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[tuple[str, Place]]:
-    """The lines of a text without what is no word."""
+    """Return the lines of a text without what is no word."""
     for pattern in patterns:
         text = pattern.sub(_blank, text)
     return ((line, Place(name, number)) for number, line in enumerate(text.split("\n"), start=1))
@@ -141,5 +141,5 @@ REFERENCES_SECTION = re.compile(
 
 
 def markdown_lines(text: str, name: str) -> Iterator[tuple[str, Place]]:
-    """The words of a Markdown paper line by line, without front matter, code, addresses and works."""
+    """Return the words of a Markdown paper line by line, without front matter, code, addresses and works."""
     return _lines(text, name, (COMMENT, DISPLAYED, SETTINGS, FENCED, REFERENCES_SECTION, ASIDE))

@@ -24,8 +24,8 @@ SECONDS = 180.0  # for all figures of a paper
 
 
 def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
-    """The draft with its drawings as pictures of points, which are kept in a folder. Pictures that cannot be drawn are
-    left out of its floats and listed. Files that are pictures of points already stay, and are not opened."""
+    """Return the draft with its drawings as pictures of points, which are kept in a folder. Pictures that cannot be
+    drawn are left out of its floats and listed. Files that are pictures of points already stay, and are not opened."""
     paths: dict[str, tuple[Picture, Float]] = {}
     for one in draft.floats.values():
         for picture in one.pictures:
@@ -53,7 +53,8 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
 
 
 def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
-    """The file in a folder that holds a drawing as points, drawn once. end: when drawing ends. Raises UserError."""
+    """Return the file in a folder that holds a drawing as points, drawn once. end: when drawing ends. Raises
+    UserError."""
     suffix = picture.file.suffix.lower()
     if suffix != ".pdf" and not picture.member:
         raise UserError(f"{suffix[1:].upper()} is not drawn; save it as PDF or PNG beside it under the same name")

@@ -58,20 +58,20 @@ class Files:
             self.note_unread(place, why)
 
     def name(self, file: Path) -> str:
-        """A file as places name it: from the folder, with `/`."""
+        """Return a file as places name it: from the folder, with `/`."""
         return file.relative_to(self.folder).as_posix()
 
     def find(self, name: str, place: Place, endings: tuple[str, ...] = ("",)) -> Path | None:
-        """The file that a paper names, with the first ending that there is one with; None, with a note, where there is
-        none below the folder. A link that leads out of the folder counts as none."""
+        """Return the file that a paper names, with the first ending that there is one with; None, with a note, where
+        there is none below the folder. A link that leads out of the folder counts as none."""
         file, why = self._look_up(name, endings)
         if file is None:
             self.note_unread(place, why)
         return file
 
     def find_input(self, name: str, place: Place) -> Path | None:
-        """The LaTeX file that a file puts in, by its name from the main file's folder, or from its own, as in chapters
-        that can be set alone."""
+        """Return the LaTeX file that a file puts in, by its name from the main file's folder, or from its own, as in
+        chapters that can be set alone."""
         file, why = self._look_up(name, (".tex", ""))
         if file is None:
             file, why = self._look_up(name, (".tex", ""), str((self.folder / place.file).parent))
@@ -80,7 +80,7 @@ class Files:
         return file
 
     def _look_up(self, name: str, endings: tuple[str, ...], below: str = "") -> tuple[Path | None, str]:
-        """A file by its name, or why there is none. below: the folder that the name begins at."""
+        """Return a file by its name, or why there is none. below: the folder that the name begins at."""
         quoted = ascii(name[:80])
         self._names += 1
         if self._names > MAX_NAMED:
@@ -100,7 +100,8 @@ class Files:
         return None, why
 
     def read_text(self, file: Path, place: Place) -> str | None:
-        """The text of a file; None, with a note, where it is too large or cannot be read. place: what names it."""
+        """Return the text of a file; None, with a note, where it is too large or cannot be read. place: what names
+        it."""
         name = self.name(file)
         try:
             size = file.stat().st_size
@@ -117,15 +118,15 @@ class Files:
         return self._decode(raw, name)
 
     def peek_text(self, file: Path) -> str:
-        """A file whose text is looked through before or after it is read; empty where it cannot be."""
+        """Return a file whose text is looked through before or after it is read; empty where it cannot be."""
         try:
             return _read_beginning(file).decode("utf-8", "replace")
         except OSError:
             return ""
 
     def find_picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
-        """The picture or drawing that a paper names. For an EPS or SVG it is what was made of it and lies beside it, if
-        any: LaTeX puts in no other."""
+        """Return the picture or drawing that a paper names. For an EPS or SVG it is what was made of it and lies beside
+        it, if any: LaTeX puts in no other."""
         endings = ("", *PICTURES, ".pdf", ".svg", ".eps")
         # As it is written; without LaTeX's quotes and braces; `%20` as a blank; accents in one sign or in two.
         bare = QUOTES.sub("", name)
@@ -141,7 +142,7 @@ class Files:
         return None
 
     def _converted(self, file: Path) -> Path:
-        """What was made of an EPS or SVG; that itself where nothing was."""
+        """Return what was made of an EPS or SVG; that itself where nothing was."""
         for ending in CONVERTED:
             converted = file.with_name(file.stem + ending)
             if converted.is_file() and converted.resolve().is_relative_to(self.folder):
@@ -163,24 +164,24 @@ class Files:
 
 
 def without_accents(text: str) -> str:
-    """A text whose letters with accents are plain ones, and whose ligatures are letters."""
+    """Return a text whose letters with accents are plain ones, and whose ligatures are letters."""
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 
 
 def parse_count(text: str, default: int = 1, digits: int = 3) -> int:
-    """A number of columns, rows or arguments that a paper names; the default where it is none, or too long."""
+    """Return a number of columns, rows or arguments that a paper names; the default where it is none, or too long."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else default
 
 
 def _read_beginning(file: Path) -> bytes:
-    """No more than a file may have, whatever size the disk states."""
+    """Return no more than a file may have, whatever size the disk states."""
     with file.open("rb") as stream:
         return stream.read(MAX_BYTES)
 
 
 def find_main_file(path: Path) -> Path:
-    """The main file of a LaTeX paper: the file itself, or that of a folder. Raises UserError where there is none, or
-    more than one that could be it."""
+    """Return the main file of a LaTeX paper: the file itself, or that of a folder. Raises UserError where there is
+    none, or more than one that could be it."""
     if path.is_file():
         return path
     if not path.is_dir():

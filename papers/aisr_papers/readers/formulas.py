@@ -18,17 +18,17 @@ INVISIBLE = {"\u2062": SCRIPT, "\u2063": ",", "\u2064": FRACTION}  # a product, 
 
 
 def in_line(text: str) -> str:
-    """A formula that is put together, as it is printed."""
+    """Return a formula that is put together, as it is printed."""
     return without_marks(bare_indices(text))
 
 
 def bare_indices(text: str) -> str:
-    """A formula with its marks: "F_1" as "F1"."""
+    """Return a formula with its marks: "F_1" as "F1"."""
     return SUBSCRIPT.sub(r"\1", " ".join(text.split()))
 
 
 def without_marks(text: str) -> str:
-    """A text with blanks in the place of the marks where two numbers would run together."""
+    """Return a text with blanks in the place of the marks where two numbers would run together."""
     return MARKS.sub("", NEAR.sub(" ", text))
 
 
@@ -62,7 +62,7 @@ def _fenced(parts: Iterable[str], opening: str, closing: str, between: str) -> s
 
 
 def omml(element: Element) -> str:
-    """What an element of a Word formula prints; see `in_line`."""
+    """Return what an element of a Word formula prints; see `in_line`."""
     name = local_name(element)
     if name == "t":
         return element.text or ""
@@ -72,7 +72,7 @@ def omml(element: Element) -> str:
 
 
 def _is_hidden(element: Element, name: str) -> bool:
-    """Whether it takes room and prints nothing."""
+    """Return whether it takes room and prints nothing."""
     show = child(element, "phantPr", "show") if name == "phant" else None
     return (show is not None and not is_on(show)) or (name == "r" and is_on(child(element, "rPr", "vanish")))
 
@@ -87,7 +87,7 @@ def _part(element: Element, name: str) -> str:
 
 
 def _look(element: Element, name: str, default: str) -> str:
-    """A sign that the properties of an element name."""
+    """Return a sign that the properties of an element name."""
     look = child(element, f"{local_name(element)}Pr", name)
     return default if look is None else value(look)
 
@@ -139,7 +139,7 @@ OMML: dict[str, Callable[[Element], str]] = {
 
 
 def mathml(element: Element) -> str:
-    """What an element of MathML prints; see `in_line`."""
+    """Return what an element of MathML prints; see `in_line`."""
     name = local_name(element)
     if name in ("mphantom", "annotation", "annotation-xml", ""):
         return ""
@@ -159,7 +159,7 @@ def _math_fraction(element: Element, parts: list[str]) -> str:
 
 
 def _over(element: Element, parts: list[str]) -> str:
-    """What stands over a letter: an accent, or the end of a sum."""
+    """Return what stands over a letter: an accent, or the end of a sum."""
     above = parts[1].strip()
     return parts[0] + (above if len(above) == 1 and not above.isalnum() else _script("^", above))
 

@@ -48,8 +48,8 @@ WITH_KIND = commands.name_set("autoref cref Cref labelcref vref Vref")
 
 
 def read(path: Path, root: Path | None = None) -> Draft:
-    """A paper from its main file, or from the folder that holds one. root: the folder that files are read below; by
-    default that of the main file. Raises UserError where there is no main file, or no words in it."""
+    """Return a paper from its main file, or from the folder that holds one. root: the folder that files are read below;
+    by default that of the main file. Raises UserError where there is no main file, or no words in it."""
     file = find_main_file(path).resolve()
     reader = _Reader(Files(file.parent, root), file)
     reader.read()
@@ -326,7 +326,7 @@ class _Reader(Floats):
     # --- The draft, with the words of references and citations.
 
     def draft(self) -> Draft:
-        """What was read, with the words of references and citations."""
+        """Return what was read, with the words of references and citations."""
         floats = [parts for parts in self.floats if self._counts(parts)]
         for parts in floats:
             self._add_labels(parts)
@@ -340,7 +340,7 @@ class _Reader(Floats):
         return Draft(self.files.folder, title, paragraphs, self._by_key, works, tuple(self.files.unread))
 
     def _pieces(self, items: Iterable[Item]) -> list[Piece]:
-        """References as "Table 2", citations as "(Obi, 2022)"."""
+        """Return references as "Table 2", citations as "(Obi, 2022)"."""
         pieces = []
         for item in items:
             if isinstance(item, Reference):
@@ -352,7 +352,8 @@ class _Reader(Floats):
         return pieces
 
     def _counts(self, parts: FloatParts) -> bool:
-        """Whether a figure or table has a number or a label, or is read without: others cannot be referred to."""
+        """Return whether a figure or table has a number or a label, or is read without: others cannot be referred
+        to."""
         if parts.number or parts.labels:
             return True
         if parts.environment in commands.TABULARS and any(map(_is_data, parts.all(Table))):
@@ -428,12 +429,12 @@ class _Reader(Floats):
 
 
 def _begin(items: Iterable[Item]) -> Place | None:
-    """Where some text begins."""
+    """Return where some text begins."""
     return next((one.place for one in items if not isinstance(one, Piece) or one.text.strip()), None)
 
 
 def _is_data(table: Table) -> bool:
-    """Whether a tabular holds data, and is no way to set two things side by side."""
+    """Return whether a tabular holds data, and is no way to set two things side by side."""
     rows = [
         [one for one in row if any(isinstance(item, Piece) and item.text.strip() for item in one.items)]
         for row in table.rows

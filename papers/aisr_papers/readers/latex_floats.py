@@ -229,8 +229,8 @@ class Floats(Run):
             figure.content = [*pictures, *(one for one in figure.content if not isinstance(one, Table))]
 
     def _caption_kind(self) -> Kind | None:
-        r"""What the next caption is of, where that was said: by \captionsetup{type=…}, \@captype, or by the environment
-        that it stands in."""
+        r"""Return what the next caption is of, where that was said: by \captionsetup{type=…}, \@captype, or by the
+        environment that it stands in."""
         typed = self.stream.macros.pop("@captype", None)
         parts = self._open[-1] if self._open else None
         outer, depth = self._outer_caption, len(self._environments)
@@ -273,8 +273,8 @@ class Floats(Run):
             self._outer_caption = len(self._environments), KINDS[match[1]]
 
     def _second_float(self, first: FloatParts) -> FloatParts:
-        """A second float in the same environment. Where the first has its caption below, what follows that is of the
-        second."""
+        """Return a second float in the same environment. Where the first has its caption below, what follows that is of
+        the second."""
         second = FloatParts(first.kind, first.environment, first.place, first.headings, first.below)
         if first.above_caption:
             second.content = first.content[first.above_caption :]

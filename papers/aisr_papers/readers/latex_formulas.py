@@ -44,7 +44,7 @@ WORDS = re.compile(r"[A-Za-z0-9\s.,;:<>=+*/()|!?%-]*+", re.ASCII)  # a formula t
 
 
 def symbol(command: str) -> str | None:
-    """What a command without arguments prints; None where it is not known."""
+    """Return what a command without arguments prints; None where it is not known."""
     for known in (SYMBOLS, UNIT_NAMES):
         if command in known:
             return known[command]
@@ -54,21 +54,22 @@ def symbol(command: str) -> str | None:
 
 
 def dingbat(code: str) -> str:
-    r"""What \ding{51} of the package pifont prints: Unicode has the marks of its font, Zapf Dingbats, in its order."""
+    r"""Return what \ding{51} of the package pifont prints: Unicode has the marks of its font, Zapf Dingbats, in its
+    order."""
     return chr(0x2700 + int(code) - 32) if code.isascii() and code.isdigit() and len(code) < 4 else ""
 
 
 @cache
 def accented(command: str, letter: str) -> str:
-    """A letter with its accent."""
+    """Return a letter with its accent."""
     if len(letter) > 2 or letter.isspace():
         return letter
     return str(_reader().latex_to_text(f"\\{command}{{{letter}}}"))
 
 
 def formula(source: str) -> str:
-    """A formula in one line of text, `[formula]` where it is too long or too deep: fractions with a stroke, "F_1" as
-    "F1", other indices with their mark."""
+    """Return a formula in one line of text, `[formula]` where it is too long or too deep: fractions with a stroke,
+    "F_1" as "F1", other indices with their mark."""
     if WORDS.fullmatch(source):
         return " ".join(source.split())
     deepest = depth = 0
@@ -85,7 +86,7 @@ def formula(source: str) -> str:
 
 
 def unknown_commands(source: str) -> list[str]:
-    """The commands of a formula that leave no trace in its text."""
+    """Return the commands of a formula that leave no trace in its text."""
     return [name for name in dict.fromkeys(COMMAND.findall(_prepare(source))) if _is_unknown(name)]
 
 
@@ -99,7 +100,7 @@ def _is_unknown(command: str) -> bool:
 
 
 def _prepare(source: str) -> str:
-    """A formula with what the library reads right in the place of what it runs together."""
+    """Return a formula with what the library reads right in the place of what it runs together."""
     source = NO_DELIMITER.sub("", PLACEHOLDER.sub("", source))
     source = SINGLE.sub(r"\1\\ ", FRACTION.sub(r"\\frac", OVER.sub(r"\\frac{\1}{\2}", source)))
     return EXPONENT.sub(lambda one: f"^{{({one[1]})}}" if COMPOUND.search(one[1]) else one[0], source)
@@ -132,7 +133,7 @@ def _root(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
 
 
 def _arguments(node, l2tobj) -> list[str]:  # type: ignore[no-untyped-def]
-    """The texts of two arguments; empty for one that is not there."""
+    """Return the texts of two arguments; empty for one that is not there."""
     parts = node.nodeargd.argnlist if node.nodeargd else []
     texts = [l2tobj.nodelist_to_text([one]) if one is not None else "" for one in parts]
     return [*texts, "", ""][:2]

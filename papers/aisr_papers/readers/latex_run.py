@@ -132,7 +132,7 @@ class FloatParts:
 
 
 def join_words(items: Iterable[Item]) -> str:
-    """The text among the items in one line."""
+    """Return the text among the items in one line."""
     return flatten(item for item in items if isinstance(item, Piece)).text
 
 
@@ -254,7 +254,7 @@ class Run:
                 self._math(token, "math", token.text)
 
     def _inline(self, tokens: Tokens, place: Place) -> list[Item]:
-        """The items of an argument read by itself."""
+        """Return the items of an argument read by itself."""
         if self._within >= MAX_WITHIN:
             self.files.note_unread(place, f"what lies deeper than {MAX_WITHIN} arguments is left out")
             return []
@@ -269,11 +269,11 @@ class Run:
         return items
 
     def _next_inline(self, token: Token) -> list[Item]:
-        """The items of the next argument."""
+        """Return the items of the next argument."""
         return self._inline(self.stream.argument(), token.place)
 
     def _tokens(self, text: str, token: Token) -> Tokens:
-        """Some source as if it stood where a token is, without the blank at the end of its line."""
+        """Return some source as if it stood where a token is, without the blank at the end of its line."""
         tokens = tokenize(text, token.place.file, self.files)[:-1]
         return tuple(one._replace(place=token.place) for one in tokens)
 
@@ -458,12 +458,12 @@ class Run:
                 self._numbers[name] = 0
 
     def _next_number(self, kind: str, place: Place) -> str:
-        """The number of the next figure or table, as it is printed."""
+        """Return the number of the next figure or table, as it is printed."""
         self._numbers[kind] = min(self._numbers[kind] + 1, MOST)
         return self._printed(kind, place)
 
     def _printed(self, name: str, place: Place) -> str:
-        r"""What \thetable and its kin print: LaTeX's own (see BUILT_IN), or what the paper makes of it."""
+        r"""Return what \thetable and its kin print: LaTeX's own (see BUILT_IN), or what the paper makes of it."""
         return join_words(self._inline((Token("command", f"the{name}", place),), place))[:20]
 
     def _print_counter(self, token: Token) -> None:

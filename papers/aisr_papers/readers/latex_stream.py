@@ -105,7 +105,7 @@ class Stream:
         self.push([token._replace(text=text)] if text else [])
 
     def raw(self) -> Token | None:
-        """The next token as it is written; None at the end."""
+        """Return the next token as it is written; None at the end."""
         while self._stack:
             if self._stack[-1]:
                 return self._stack[-1].pop()
@@ -153,7 +153,7 @@ class Stream:
         self._files.clear()
 
     def peek(self) -> Token | None:
-        """The next token, which stays."""
+        """Return the next token, which stays."""
         token = self.raw()
         if token is not None:
             self._stack.append([token])
@@ -166,7 +166,7 @@ class Stream:
                 return
 
     def argument(self) -> Tokens:
-        """The next argument without its braces, or the one token that stands for it; nothing at the end of a
+        """Return the next argument without its braces, or the one token that stands for it; nothing at the end of a
         paragraph."""
         self.skip_blanks()
         token = self.raw()
@@ -187,8 +187,8 @@ class Stream:
         return tuple(tokens)
 
     def option(self) -> Tokens | None:
-        """What stands in square brackets next; None where there are none. One that does not end in its paragraph is
-        put back."""
+        """Return what stands in square brackets next; None where there are none. One that does not end in its paragraph
+        is put back."""
         self.skip_blanks()
         token = self.raw()
         if token is None or token.kind != "bracket":
@@ -207,7 +207,7 @@ class Stream:
         return ()
 
     def star(self) -> bool:
-        """Whether a star comes next, which is then passed over."""
+        """Return whether a star comes next, which is then passed over."""
         token = self.raw()
         if token is not None and token.kind == "text" and token.text.startswith("*"):
             self.push_text(token, token.text[1:])
@@ -216,7 +216,7 @@ class Stream:
         return False
 
     def word(self) -> str:
-        """The next argument as it is written."""
+        """Return the next argument as it is written."""
         return source(self.argument())
 
     def drop(self, pattern: str) -> None:
@@ -239,7 +239,7 @@ class Stream:
                 self.argument()
 
     def next(self) -> Token | None:
-        """The next token that is neither a definition nor a call of a macro nor the name of a file to put in."""
+        """Return the next token that is neither a definition nor a call of a macro nor the name of a file to put in."""
         while (token := self.raw()) is not None:
             if token.kind != "command":
                 return token
@@ -407,11 +407,11 @@ class Stream:
             self.macros[name] = Macro(count, body, default)
 
     def _is_defined(self, name: str) -> bool:
-        """Whether the paper has defined a command; what stands for commands of packages is not the paper's."""
+        """Return whether the paper has defined a command; what stands for commands of packages is not the paper's."""
         return name in self.macros and self.macros[name] is not self._built_in.get(name)
 
     def _command_name(self) -> str:
-        """The name of a command, in braces or not."""
+        """Return the name of a command, in braces or not."""
         return next((token.text for token in self.argument() if token.kind == "command"), "")
 
     def _next_without_equals(self) -> Token | None:
@@ -442,7 +442,7 @@ class Stream:
 
 
 def _in_print(numbers: Sequence[Tokens], call: Token) -> list[Token]:
-    """Numbers of siunitx, with "to" between them: a comma is a decimal point there, a semicolon parts those of a
+    """Return numbers of siunitx, with "to" between them: a comma is a decimal point there, a semicolon parts those of a
     list."""
     words: list[Token] = []
     for number in numbers:

@@ -58,17 +58,17 @@ Tokens = tuple[Token, ...]
 
 
 def source(tokens: Sequence[Token]) -> str:
-    """Tokens as they are written, without blanks around."""
+    """Return tokens as they are written, without blanks around."""
     return "".join(token.source for token in tokens).strip()
 
 
 def split_keys(text: str) -> Iterator[str]:
-    """The keys of a list such as `a, b`."""
+    """Return the keys of a list such as `a, b`."""
     return (key for part in text.split(",") if (key := part.strip(" \n{}")))
 
 
 def tokenize(text: str, name: str, files: Files) -> list[Token]:
-    """The tokens of a file.
+    """Return the tokens of a file.
 
     Braces are balanced: one without its partner ends with its paragraph, which is noted. A `[` that has its `]` in the
     paragraph is a bracket, any other is text. Comments are gone; listings and other text as it is typed are left out
@@ -101,7 +101,8 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
 
 
 def _find_code(line: str, begin: int) -> tuple[int, int] | None:
-    """Where the code of a command of a line begins and ends whose name begins there; None where it is no such."""
+    """Return where the code of a command of a line begins and ends whose name begins there; None where it is no
+    such."""
     match = CODE.match(line, begin)
     mark = line[match.end() : match.end() + 1] if match else ""
     if match is None or not mark or mark.isalnum() or mark.isspace():
@@ -165,7 +166,8 @@ def _pair_brackets(tokens: list[Token]) -> list[Token]:
 
 
 def _balance(tokens: list[Token], files: Files) -> list[Token]:
-    """The tokens with a closing brace where one is missing, at the end of the paragraph, and without those too many."""
+    """Return the tokens with a closing brace where one is missing, at the end of the paragraph, and without those too
+    many."""
     unclosed: list[int] = []
     surplus: set[int] = set()
     for number, token in enumerate(tokens):

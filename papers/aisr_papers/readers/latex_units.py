@@ -112,7 +112,7 @@ def read_unit(tokens: Tokens, own: Mapping[str, Tokens], symbol: Callable[[str],
 
 
 def _pop_argument(left: list[Token]) -> str:
-    """The next argument of tokens that stand in reverse."""
+    """Return the next argument of tokens that stand in reverse."""
     token = left.pop() if left else None
     if token is None or token.kind != "open":
         return token.source if token else ""

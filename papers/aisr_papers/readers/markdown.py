@@ -39,7 +39,7 @@ NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\](?::\s)?")
 
 
 def read(path: Path, root: Path | None = None) -> Draft:
-    """A paper from a Markdown file. root: the folder that files are read below, by default its own. Raises
+    """Return a paper from a Markdown file. root: the folder that files are read below, by default its own. Raises
     UserError where there is no file, or no words in it."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a paper in Markdown")
@@ -69,7 +69,7 @@ class _Reader(BlockReader):
         return self.build_draft()
 
     def _read_settings(self, text: str) -> str:
-        """The text with its front matter read and blanked out, so that lines keep their numbers."""
+        """Return the text with its front matter read and blanked out, so that lines keep their numbers."""
         if not text.startswith("---\n") or (end := text.find("\n---", 3)) < 0:
             return text
         head = text[: end + 4]
@@ -86,7 +86,7 @@ class _Reader(BlockReader):
         return "\n" * head.count("\n") + text[end + 4 :]
 
     def _without_longest(self, text: str) -> str:
-        """The text without blocks that are far too long; their lines stay, as blank ones."""
+        """Return the text without blocks that are far too long; their lines stay, as blank ones."""
         blocks, line = [], 1
         for block in text.split("\n\n"):
             if len(block) > LONGEST_BLOCK:
@@ -207,14 +207,14 @@ class _Reader(BlockReader):
 
 
 def _inline_formula(match: re.Match[str]) -> str:
-    """A formula, with marks where a number beside it stands apart: of a fraction or a power."""
+    """Return a formula, with marks where a number beside it stands apart: of a fraction or a power."""
     text = formula(match[1])
     return f"{FRACTION}{text}{FRACTION}" if "/" in text else f"{text}{SCRIPT}" if "^" in text else text
 
 
 def _print_formulas(text: str) -> str:
-    """The text with each displayed formula in one line, as code so that Markdown takes it as it is, and its other lines
-    filled."""
+    """Return the text with each displayed formula in one line, as code so that Markdown takes it as it is, and its
+    other lines filled."""
     pieces, end = [], 0
     for begin in DISPLAYED.finditer(text):
         closing = f"\\end{{{begin[1]}}}" if begin[1] else "$$"

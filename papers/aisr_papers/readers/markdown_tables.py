@@ -39,8 +39,8 @@ class FoundTable(NamedTuple):
 
 
 def take_tables(text: str) -> tuple[str, list[FoundTable]]:
-    """The text with a marker in place of each table, line by line, and the tables in order. Code is left alone, but
-    what prints a table with a caption counts as one that is not read."""
+    """Return the text with a marker in place of each table, line by line, and the tables in order. Code is left alone,
+    but what prints a table with a caption counts as one that is not read."""
     lines = text.replace(MARKER, "").split("\n")
     tables: list[FoundTable] = []
     number = 0
@@ -56,7 +56,7 @@ def take_tables(text: str) -> tuple[str, list[FoundTable]]:
 
 
 def _table_at(lines: Sequence[str], number: int) -> tuple[int, FoundTable | None]:
-    """The table that begins at a line, if one does, and the line behind that, or behind code."""
+    """Return the table that begins at a line, if one does, and the line behind that, or behind code."""
     line = lines[number]
     if fence := FENCE.fullmatch(line):
         end = next(
@@ -92,12 +92,12 @@ def _table_at(lines: Sequence[str], number: int) -> tuple[int, FoundTable | None
 
 
 def _has_head(lines: Sequence[str], number: int) -> bool:
-    """Whether the line above one of dashes is the head of a table."""
+    """Return whether the line above one of dashes is the head of a table."""
     return number > 0 and bool(lines[number - 1].strip()) and (number == 1 or not lines[number - 2].strip())
 
 
 def _printed(info: str, code: Sequence[str]) -> FoundTable | None:
-    """The table that a chunk of R or Python prints, by its caption."""
+    """Return the table that a chunk of R or Python prints, by its caption."""
     text = "\n".join([info, *code])
     caption = CODE_CAPTION.search(FIGURE_CAPTION.sub("", text)) if info.strip().startswith("{") else None
     return FoundTable([], caption[2], "a table that code prints, which is not run") if caption else None

@@ -49,7 +49,8 @@ BESIDE = 30.0  # points between a drawing and its labels
 
 
 def read_hidden(file: str, pages: Sequence[Page]) -> tuple[list[Paragraph], list[Unread]]:
-    """What no reader sees: a paragraph and a note for each run of words that are hidden in one place for one reason."""
+    """Return what no reader sees: a paragraph and a note for each run of words that are hidden in one place for one
+    reason."""
     paragraphs: list[Paragraph] = []
     notes: list[Unread] = []
     for page in pages:
@@ -98,8 +99,8 @@ def list_unused(
     floats: Iterable[Float],
     parts: Sequence[Part],
 ) -> Iterator[Unread]:
-    """The pages of which much is in no paragraph, heading, caption, table, figure or reference. lines: all that stand
-    outside of tables and figures; blocks: those that are read; parts: rows that belong to no table."""
+    """Return the pages of which much is in no paragraph, heading, caption, table, figure or reference. lines: all that
+    stand outside of tables and figures; blocks: those that are read; parts: rows that belong to no table."""
     used = {line for block in blocks if block.kind is not Kind.FORMULA for line in block.lines}
     pictures = {picture.page for one in floats for picture in one.pictures}
     texts: dict[int, list[str]] = {page.number: [] for page in pages}
@@ -124,7 +125,7 @@ def _join_words(words: Sequence[Word]) -> str:
 
 
 def _is_label(block: Block, regions: Mapping[int, Regions]) -> bool:
-    """Whether a block is the label of an axis or the like: a few words beside a drawing."""
+    """Return whether a block is the label of an axis or the like: a few words beside a drawing."""
     if block.kind not in (Kind.PARAGRAPH, Kind.FORMULA) or len(block.text.split()) > FEW or block.text[-1] in ".:;?!":
         return False
     first = block.lines[0]
@@ -141,7 +142,7 @@ FEWEST_HANGING = 0.15  # of the lines of a list whose entries are split by their
 
 
 def split_entries(lines: Sequence[Line], words: Counter[str]) -> list[str]:
-    """The entries of a list, each in one line: by their labels, or by where their lines begin."""
+    """Return the entries of a list, each in one line: by their labels, or by where their lines begin."""
     begins = [LABEL.match(line.text) is not None for line in lines]
     if begins[:1] != [True]:
         begins = _begins_by_indent(lines)
@@ -173,7 +174,7 @@ def _begins_by_indent(lines: Sequence[Line]) -> list[bool]:
 
 
 def read_references(entries: Sequence[str]) -> tuple[dict[str, Entry], list[str]]:
-    """The works of a list of references, and entries that are no work or hold more than one."""
+    """Return the works of a list of references, and entries that are no work or hold more than one."""
     works: dict[str, Entry] = {}
     odd: list[str] = []
     for text in entries:
@@ -195,7 +196,8 @@ FRONT_WORDS = 25  # a text in front of the first heading that is shorter is an a
 
 
 def read(path: Path, limits: Limits = LIMITS) -> Draft:
-    """The draft in a PDF. Raises UserError where it is none, locked, broken, beyond the limits, or holds no text."""
+    """Return the draft in a PDF. Raises UserError where it is none, locked, broken, beyond the limits, or holds no
+    text."""
     pdf = read_pages(path, limits)
     regions = {page.number: find_regions(page) for page in pdf.pages}
     all_lines = read_lines(pdf.pages, {number: one.text for number, one in regions.items()})
@@ -240,7 +242,7 @@ def _why_empty(pdf: Pages) -> str:
 
 
 def _cites_raised(blocks: Sequence[Block], works: Mapping[str, Entry]) -> bool:
-    """Whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
+    """Return whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
     if not works or not all(key.isdigit() for key in works):
         return False
     texts = (block.text for block in blocks if block.kind is Kind.PARAGRAPH)
@@ -250,7 +252,7 @@ def _cites_raised(blocks: Sequence[Block], works: Mapping[str, Entry]) -> bool:
 def _paragraphs(
     file: str, blocks: Sequence[Block], words: Counter[str], works: Mapping[str, Entry]
 ) -> Iterator[tuple[Iterable[Piece], tuple[str, ...], bool]]:
-    """The paragraphs and footnotes among the blocks, with the headings above each."""
+    """Return the paragraphs and footnotes among the blocks, with the headings above each."""
     above = Headings(blocks)
     cited = works if _cites_raised(blocks, works) else {}
     notes = {
@@ -285,7 +287,8 @@ def _paragraphs(
 
 
 def _pieces(file: str, text: Sequence[TextWord], begin: int, works: Collection[str]) -> Iterator[Piece]:
-    """A text from its first sign behind the mark of a list, word by word. works: those that raised numbers cite."""
+    """Return a text from its first sign behind the mark of a list, word by word. works: those that raised numbers
+    cite."""
     bullet = ITEM.match("".join(word.text for word in text), begin)  # or the number of an item of a list
     begin = bullet.end() if bullet else begin
     for word in text:

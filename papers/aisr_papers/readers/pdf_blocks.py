@@ -32,13 +32,13 @@ ROMAN = {"I": 1, "V": 5, "X": 10}
 
 
 def split_number(text: str) -> tuple[str, str]:
-    """The number of a heading, empty where it has none, and the rest."""
+    """Return the number of a heading, empty where it has none, and the rest."""
     match = NUMBERED.match(text)
     return (match["number"], text[match.end() :].strip()) if match else ("", text.strip())
 
 
 def find_headings(lines: Sequence[Line], body: Type) -> dict[Line, int]:
-    """The lines of headings with a number, with their depth, from 1; further lines of one heading have 0."""
+    """Return the lines of headings with a number, with their depth, from 1; further lines of one heading have 0."""
     result: dict[Line, int] = {}
     numbering = Numbering()
     for place, line in enumerate(lines):
@@ -55,7 +55,7 @@ def find_headings(lines: Sequence[Line], body: Type) -> dict[Line, int]:
 
 
 def is_near(before: Line, line: Line, body: Type) -> bool:
-    """Whether a line stands below another as in one paragraph."""
+    """Return whether a line stands below another as in one paragraph."""
     leading = body.leading * max(line.size, before.size) / body.size
     return is_beside(before, line) and line.baseline - before.baseline < APART * leading
 
@@ -69,12 +69,12 @@ def _is_plain(line: Line, body: Type) -> bool:
 
 
 def _is_apart(before: Line, line: Line, body: Type) -> bool:
-    """Whether more space is between two lines than within a paragraph."""
+    """Return whether more space is between two lines than within a paragraph."""
     return not is_beside(before, line) or line.baseline - before.baseline > SPACED * body.leading
 
 
 def _is_candidate(lines: Sequence[Line], place: int, body: Type) -> bool:
-    """Whether a numbered line may be a heading: it looks otherwise than the text, or stands apart from it."""
+    """Return whether a numbered line may be a heading: it looks otherwise than the text, or stands apart from it."""
     line = lines[place]
     name = split_number(line.text)[1]
     if not NUMBERED.match(line.text) or len(line.text) > LONGEST_HEADING or not WORD.search(name):
@@ -98,7 +98,7 @@ class Numbering:
         self.last: dict[str, list[int]] = {}
 
     def depth_of(self, number: str, is_sure: bool) -> int:
-        """The depth of a heading with a number that is the next one, or that is surely one; 0 for any other."""
+        """Return the depth of a heading with a number that is the next one, or that is surely one; 0 for any other."""
         for style, parts in _read_number(number):
             last = self.last.get(style, [])
             parents = parts[:-1]
@@ -114,7 +114,7 @@ class Numbering:
 
 
 def _read_number(number: str) -> list[tuple[str, list[int]]]:
-    """A number as it may be meant: Arabic "1", Roman "I" or letters "A", and its parts."""
+    """Return a number as it may be meant: Arabic "1", Roman "I" or letters "A", and its parts."""
     first, *rest = [part for part in number.split(".") if part] or [""]
     more = [int(part) for part in rest]
     if first.isdecimal():
@@ -164,8 +164,8 @@ class Block(NamedTuple):
 
 
 def build_blocks(lines: Sequence[Line], body: Type, headings: Mapping[Line, int]) -> list[Block]:
-    """The blocks in order; a paragraph that goes on in another column, on another page or behind a formula, a figure or
-    a footnote is one. headings: of `find_headings`."""
+    """Return the blocks in order; a paragraph that goes on in another column, on another page or behind a formula, a
+    figure or a footnote is one. headings: of `find_headings`."""
     groups: list[list[Line]] = []
     for line in lines:
         if groups and _goes_on(groups[-1], line, body, headings):
@@ -181,7 +181,8 @@ def build_blocks(lines: Sequence[Line], body: Type, headings: Mapping[Line, int]
 
 
 def run_in_words(block: Block) -> int:
-    """How many words of a paragraph are its heading: bold ones that end in a full stop, before some that are not."""
+    """Return how many words of a paragraph are its heading: bold ones that end in a full stop, before some that are
+    not."""
     atoms = block.lines[0].atoms
     bold = next((place for place, atom in enumerate(atoms) if not atom.bold), 0)
     if 0 < bold <= RUN_IN and atoms[bold - 1].text.endswith((".", ":")) and not _bullet(block.lines[0]):
@@ -198,13 +199,13 @@ def _indented(line: Line) -> bool:
 
 
 def _bullet(line: Line) -> bool:
-    """Whether a line begins an item of a list."""
+    """Return whether a line begins an item of a list."""
     first = line.atoms[0].text
     return len(line.atoms) > 1 and bool(BULLET.fullmatch(first)) and (_indented(line) or not first[-1].isalnum())
 
 
 def _goes_on(group: Sequence[Line], line: Line, body: Type, headings: Mapping[Line, int]) -> bool:
-    """Whether a line belongs to the block of the lines before it."""
+    """Return whether a line belongs to the block of the lines before it."""
     before = group[-1]
     if before in headings or line in headings:
         return before in headings and headings.get(line) == 0
@@ -227,7 +228,8 @@ def _goes_on(group: Sequence[Line], line: Line, body: Type, headings: Mapping[Li
 
 
 def _ended(group: Sequence[Line], line: Line) -> bool:
-    """Whether the first word of a line would have had room in the line before, which therefore ends its paragraph."""
+    """Return whether the first word of a line would have had room in the line before, which therefore ends its
+    paragraph."""
     last = group[-1]
     if group[0].caption or line.size > group[0].size + SAME_SIZE or line.bold:
         return False
@@ -241,7 +243,7 @@ def _ended(group: Sequence[Line], line: Line) -> bool:
 
 
 def begins_caption(before: Line | None, line: Line, body: Type) -> bool:
-    """Whether a line begins a caption, rather than going on with "as shown in" of the line before."""
+    """Return whether a line begins a caption, rather than going on with "as shown in" of the line before."""
     if line.caption is None:
         return False
     if before is None or not is_beside(before, line) or not is_near(before, line, body) or before.caption:
@@ -276,7 +278,7 @@ def _is_heading(lines: Sequence[Line], text: str, body: Type) -> bool:
 
 
 def _formula_like(line: Line) -> bool:
-    """Whether a line stands far in and holds few words."""
+    """Return whether a line stands far in and holds few words."""
     words = len(WORD.findall(line.text))
     atoms = line.atoms
     if len(atoms) > 1 and EQUATION_NUMBER.fullmatch(atoms[0].text):  # numbered on the left
@@ -291,7 +293,7 @@ def _is_formula(lines: Sequence[Line]) -> bool:
 
 
 def _join(blocks: Sequence[Block], body: Type) -> list[Block]:
-    """Blocks with what goes on elsewhere joined to its beginning."""
+    """Return blocks with what goes on elsewhere joined to its beginning."""
     joined: list[Block] = []
     last = -1  # the place of the paragraph that may go on
     formula = False
@@ -313,7 +315,7 @@ def _join(blocks: Sequence[Block], body: Type) -> list[Block]:
 
 
 def _continues(before: Block, block: Block, behind_formula: bool, body: Type) -> bool:
-    """Whether a paragraph is but the rest of one that a column, a page, a float or a formula broke off."""
+    """Return whether a paragraph is but the rest of one that a column, a page, a float or a formula broke off."""
     last, first = before.lines[-1], block.lines[0]
     if _bullet(first) or abs(last.size - first.size) > SAME_SIZE or run_in_words(block):
         return False
@@ -333,7 +335,8 @@ def _continues(before: Block, block: Block, behind_formula: bool, body: Type) ->
 
 
 def count_words(lines: Iterable[Line]) -> Counter[str]:
-    """How often each word stands in the lines, but for those that are broken off: for how a broken one is written."""
+    """Return how often each word stands in the lines, but for those that are broken off: for how a broken one is
+    written."""
     words: Counter[str] = Counter()
     for line in lines:
         texts = [atom.text for atom in line.atoms]
@@ -351,13 +354,13 @@ class TextWord(NamedTuple):
 
 
 def text_of(block: Block, counts: Counter[str]) -> str:
-    """The text of a block in one line."""
+    """Return the text of a block in one line."""
     return "".join(word.text for word in words_of(block, counts))
 
 
 def words_of(block: Block, counts: Counter[str], skip: int = 0) -> list[TextWord]:
-    """The words of a block, those that were broken at the end of a line whole again. counts: of `count_words`; skip:
-    words left out in front."""
+    """Return the words of a block, those that were broken at the end of a line whole again. counts: of `count_words`;
+    skip: words left out in front."""
     words: list[TextWord] = []
     for number, line in enumerate((*block.lines, None)):
         atoms = line.atoms[skip if number == 0 else 0 :] if line else ()
@@ -374,7 +377,7 @@ def words_of(block: Block, counts: Counter[str], skip: int = 0) -> list[TextWord
 
 
 def _keeps_hyphen(text: str, rest: str, counts: Counter[str]) -> bool:
-    """Whether the hyphen that a text ends in stays before the rest of the word."""
+    """Return whether the hyphen that a text ends in stays before the rest of the word."""
     begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
     end = rest.rstrip(".,;:()[]\"“”'’!?")
     without_hyphen, with_hyphen = counts[(begin[:-1] + end).lower()], counts[(begin + end).lower()]
@@ -391,7 +394,7 @@ DEEPEST = 6  # the rank of a heading that its paragraph goes on behind; none is 
 
 
 def read_front(blocks: Sequence[Block], metadata_title: str, words: Counter[str]) -> tuple[str, int]:
-    """The title, and how many blocks stand before the first section."""
+    """Return the title, and how many blocks stand before the first section."""
     first = [place for place, block in enumerate(blocks) if block.lines[0].page == 1]
     start = next((place for place in first if _begins_text(blocks[place])), None)
     headings = [place for place in first if blocks[place].kind is Kind.HEADING and not _begins_text(blocks[place])]
@@ -405,14 +408,14 @@ def read_front(blocks: Sequence[Block], metadata_title: str, words: Counter[str]
 
 
 def _begins_text(block: Block) -> bool:
-    """Whether the first section begins here, or the abstract."""
+    """Return whether the first section begins here, or the abstract."""
     if block.kind is Kind.HEADING:
         return bool(block.depth or KNOWN.fullmatch(split_number(block.text)[1]))
     return block.kind is Kind.PARAGRAPH and ABSTRACT.match(block.text) is not None
 
 
 def take_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Line]]:
-    """The blocks without the list of references, and its lines."""
+    """Return the blocks without the list of references, and its lines."""
     headings = (place for place, block in enumerate(blocks) if block.kind is Kind.HEADING)
     begin = next((place for place in headings if REFERENCES.fullmatch(split_number(blocks[place].text)[1])), None)
     if begin is None:

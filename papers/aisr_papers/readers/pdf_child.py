@@ -95,7 +95,7 @@ class Word:
         self.last = box
 
     def is_before(self, box: Box, baseline: float, size: float) -> bool:
-        """Whether a sign stands directly behind this word, be it raised or lowered."""
+        """Return whether a sign stands directly behind this word, be it raised or lowered."""
         greater = max(size, self.size)
         if box == self.last:  # two letters of one ligature
             return True
@@ -103,13 +103,13 @@ class Word:
         return abs(baseline - self.baseline) < 0.6 * greater and -0.5 * self.size < distance < 0.35 * greater
 
     def is_base_of(self, box: Box, baseline: float, size: float) -> bool:
-        """Whether a sign behind a break stands at this word as an exponent or index, or behind such a one."""
+        """Return whether a sign behind a break stands at this word as an exponent or index, or behind such a one."""
         greater = max(size, self.size)
         step = abs(baseline - self.baseline)
         return 0.12 * greater < step < 0.6 * greater and abs(box.left - self.box.right) < 0.12 * greater
 
     def takes(self, baseline: float, size: float, look: Look, hidden: str) -> bool:
-        """Whether a sign directly behind this word belongs to it."""
+        """Return whether a sign directly behind this word belongs to it."""
         looks_so = (hidden, look.color, look.alpha) == (self.hidden, self.look.color, self.look.alpha)
         return looks_so and abs(baseline - self.baseline) < 0.12 * max(size, self.size)
 
@@ -162,7 +162,7 @@ def read_words(text: Any, view: View, order: dict[int, int], limits: Limits) -> 
 
 
 def _sign(code: int) -> str:
-    """A sign as text: ligatures parted, and the minus sign as all software has it."""
+    """Return a sign as text: ligatures parted, and the minus sign as all software has it."""
     if known := KNOWN.get(code):
         return known
     if code < 32 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
@@ -208,7 +208,7 @@ Signed = npt.NDArray[np.int16]
 
 
 def render_page(page: Any, view: View, limits: Limits) -> tuple[Pixels, float]:
-    """The page as it is seen, and its pixels a point."""
+    """Return the page as it is seen, and its pixels a point."""
     scale = min(PIXELS_PER_POINT, (limits.pixels / max(view.width * view.height, 1)) ** 0.5)
     return page.render(scale=scale, may_draw_forms=False, draw_annots=False).to_numpy().copy(), scale
 
@@ -238,14 +238,14 @@ def mark_invisible(words: Sequence[Word], picture: tuple[Pixels, float], covers:
 
 
 def _cut(pixels: Pixels, box: Box, scale: float, around: float) -> Signed:
-    """What of a page stands in a box, and so many points around it."""
+    """Return what of a page stands in a box, and so many points around it."""
     left, top = (max(int((side - around) * scale), 0) for side in box[:2])
     right, bottom = (max(int((side + around) * scale) + 1, 1) for side in box[2:])
     return pixels[top:bottom, left:right].astype(np.int16)
 
 
 def _edge(piece: Signed) -> Signed:
-    """The colour above and below signs, or else the most frequent one."""
+    """Return the colour above and below signs, or else the most frequent one."""
     if (piece[0] == piece[0, 0]).all() and (piece[-1] == piece[0, 0]).all():
         edge: Signed = piece[0, 0]
         return edge
@@ -253,7 +253,7 @@ def _edge(piece: Signed) -> Signed:
 
 
 def _usual(piece: Signed) -> Signed:
-    """The most frequent colour."""
+    """Return the most frequent colour."""
     flat = piece.reshape(-1, 3)[::2]  # every other pixel is enough
     coarse = flat >> 4
     keys = (coarse[:, 0] << 8) | (coarse[:, 1] << 4) | coarse[:, 2]
@@ -420,7 +420,7 @@ SCALE = 4.0  # pixels a point at most
 
 
 def draw(document: PdfDocument, number: int, box: list[float] | None, limits: Limits) -> bytes:
-    """A part of a page as PNG."""
+    """Return a part of a page as PNG."""
     if not 0 < number <= len(document):
         refuse(f"no page {number} in it")
     try:

@@ -41,8 +41,8 @@ def find_pictures(captions: Sequence[Block], pages: Sequence[Page], regions: Map
 
 
 def _distance(line: Line, caption: Box, drawing: Box) -> float:
-    """How far a drawing stands from a caption; one below it, and one that is not in its middle, counts as further
-    away."""
+    """Return how far a drawing stands from a caption; one below it, and one that is not in its middle, counts as
+    further away."""
     distance = max(drawing.top - caption.bottom, caption.top - drawing.bottom, 0)
     aside = max(drawing.left - caption.right, caption.left - drawing.right, 0)
     off = abs(drawing.left + drawing.right - caption.left - caption.right)
@@ -50,8 +50,8 @@ def _distance(line: Line, caption: Box, drawing: Box) -> float:
 
 
 def _with_labels(drawing: Box, line: Line, caption: Box, page: Page, words: Sequence[Word]) -> Box:
-    """A drawing with the rules and words at its sides, and those between it and its caption. words: those of the page
-    outside of drawings."""
+    """Return a drawing with the rules and words at its sides, and those between it and its caption. words: those of the
+    page outside of drawings."""
     bottom = caption.top - 1 if drawing.bottom < caption.top else drawing.bottom + MARGIN
     left = max(min(line.column[0], drawing.left), drawing.left - BESIDE)
     right = min(max(line.column[1], drawing.right), drawing.right + BESIDE)
@@ -147,8 +147,8 @@ def _is_table(block: Block) -> bool:
 
 
 def _match_tables(captions: Sequence[Block], regions: Mapping[int, Regions]) -> dict[Line, Box]:
-    """The table that each caption stands over or under, by its first line: the nearest pairs first, and those where the
-    caption stands on the side that most captions of the paper do."""
+    """Return the table that each caption stands over or under, by its first line: the nearest pairs first, and those
+    where the caption stands on the side that most captions of the paper do."""
     pairs: list[Pair] = []
     for caption in captions:
         first, last = caption.lines[0], caption.lines[-1]
@@ -164,7 +164,7 @@ def _match_tables(captions: Sequence[Block], regions: Mapping[int, Regions]) -> 
 
 
 def _pair(pairs: Sequence[Pair], cost: Callable[[float, bool], float]) -> dict[Line, Box]:
-    """The cheapest pairs, each caption and each table once."""
+    """Return the cheapest pairs, each caption and each table once."""
     matches: dict[Line, Box] = {}
     taken: set[tuple[int, Box]] = set()
     for _, _, line, box in sorted(pairs, key=lambda one: cost(*one[:2])):

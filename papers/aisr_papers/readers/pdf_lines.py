@@ -110,8 +110,8 @@ def _most(line: Line, feature: Callable[[Atom], T]) -> T:
 
 
 def read_lines(pages: Sequence[Page], texts: Mapping[int, Sequence[Word]]) -> list[Line]:
-    """All lines of running text in reading order, without running heads and page numbers. texts: the words of each
-    page, by its number."""
+    """Return all lines of running text in reading order, without running heads and page numbers. texts: the words of
+    each page, by its number."""
     rows = [(page, split_rows(_without_line_numbers(page, join_atoms(texts[page.number])))) for page in pages]
     _remove_running_heads(rows)
     gutters = [_gutter([one]) for one in rows]
@@ -123,7 +123,7 @@ def read_lines(pages: Sequence[Page], texts: Mapping[int, Sequence[Word]]) -> li
 
 
 def join_atoms(words: Iterable[Word]) -> list[Atom]:
-    """Words with what is glued to them."""
+    """Return words with what is glued to them."""
     groups: list[list[Word]] = []
     for word in words:
         if word.glued and groups and abs(word.baseline - groups[-1][-1].baseline) < word.size:
@@ -148,7 +148,7 @@ def _atom(group: Sequence[Word]) -> Atom:
 
 
 def split_rows(atoms: Sequence[Atom]) -> list[Row]:
-    """Atoms of about one baseline, from left to right; rows from top to bottom."""
+    """Return atoms of about one baseline, from left to right; rows from top to bottom."""
     rows: list[Row] = []
     for atom in sorted(atoms, key=lambda atom: atom.baseline):
         if rows and atom.baseline - rows[-1][0].baseline < ONE_LINE * max(min(atom.size, rows[-1][0].size), 4):
@@ -159,7 +159,7 @@ def split_rows(atoms: Sequence[Atom]) -> list[Row]:
 
 
 def _without_line_numbers(page: Page, atoms: Sequence[Atom]) -> list[Atom]:
-    """Atoms without the numbers that drafts for reviewers have in the margin of each line."""
+    """Return atoms without the numbers that drafts for reviewers have in the margin of each line."""
     digits = [atom for atom in atoms if atom.text.isdecimal() and len(atom.text) <= 4]
     others = [atom for atom in atoms if not (atom.text.isdecimal() and len(atom.text) <= 4)]
     if not others or len(digits) < FEWEST_NUMBERS:
@@ -179,7 +179,7 @@ def _without_line_numbers(page: Page, atoms: Sequence[Atom]) -> list[Atom]:
 
 
 def _counts_up(group: Sequence[Atom], page: Page) -> bool:
-    """Whether numbers go up in equal steps over much of a page."""
+    """Return whether numbers go up in equal steps over much of a page."""
     ordered = sorted(group, key=lambda atom: atom.baseline)
     steps = Counter(int(below.text) - int(atom.text) for atom, below in pairwise(ordered))
     step, times = steps.most_common(1)[0]
@@ -210,13 +210,13 @@ def _wording(row: Row) -> str:
 
 
 def _is_apart(rows: Sequence[Row], end: int) -> bool:
-    """Whether the first or last row stands apart from the next."""
+    """Return whether the first or last row stands apart from the next."""
     one, other = (rows[0], rows[1]) if end == 0 else (rows[-1], rows[-2])
     return abs(one[0].baseline - other[0].baseline) > 1.7 * max(one[0].size, other[0].size)
 
 
 def _gutter(pages: Sequence[tuple[Page, list[Row]]]) -> Gutter | None:
-    """Where two columns meet on most pages, as shares of the width; None for pages in one column."""
+    """Return where two columns meet on most pages, as shares of the width; None for pages in one column."""
     edges = [0] * 1002  # summed up, how many words stand over each thousandth of the width
     for page, rows in pages:
         for row in rows:
@@ -244,7 +244,7 @@ def _gutter(pages: Sequence[tuple[Page, list[Row]]]) -> Gutter | None:
 
 
 def _best_gutter(page: Page, rows: Sequence[Row], gutters: Sequence[Gutter]) -> Gutter | None:
-    """The gutter that the fewest rows of a page go across; None where they do not stand in two columns."""
+    """Return the gutter that the fewest rows of a page go across; None where they do not stand in two columns."""
     best: tuple[int, Gutter] | None = None
     for gutter in gutters:
         parts = [_split_at(row, page, gutter) for row in rows]
@@ -258,7 +258,8 @@ def _best_gutter(page: Page, rows: Sequence[Row], gutters: Sequence[Gutter]) -> 
 
 
 def _in_order(page: Page, rows: Sequence[Row], gutter: Gutter | None) -> list[Line]:
-    """The lines of a page: what crosses the gutter parts it, and between two such lines the left column comes first."""
+    """Return the lines of a page: what crosses the gutter parts it, and between two such lines the left column comes
+    first."""
     if not rows:
         return []
     rows = [part for row in rows for part in _split_at_captions(row)]
@@ -288,7 +289,7 @@ def _in_order(page: Page, rows: Sequence[Row], gutter: Gutter | None) -> list[Li
 
 
 def _split_at_captions(row: Row) -> list[Row]:
-    """A row parted where the caption of a second figure or table begins beside other words."""
+    """Return a row parted where the caption of a second figure or table begins beside other words."""
     begins = [0]
     for place in range(1, len(row) - 1):
         before, atom = row[place - 1], row[place]
@@ -303,7 +304,7 @@ def _opens(part: Row) -> bool:
 
 
 def _split_at(row: Row, page: Page, gutter: Gutter) -> tuple[Row, Row, Row]:
-    """What of a row goes across, left and right of the gutter."""
+    """Return what of a row goes across, left and right of the gutter."""
     middle, gap = (gutter[0] + gutter[1]) / 2 * page.width, (gutter[1] - gutter[0]) * page.width
     left = [atom for atom in row if (atom.box.left + atom.box.right) / 2 < middle]
     right = [atom for atom in row if (atom.box.left + atom.box.right) / 2 >= middle]
@@ -314,7 +315,7 @@ def _split_at(row: Row, page: Page, gutter: Gutter) -> tuple[Row, Row, Row]:
 
 
 def _column_ends(rows: Sequence[Row]) -> tuple[float, float]:
-    """The left and right end of most lines."""
+    """Return the left and right end of most lines."""
     lefts = Counter(round(row[0].box.left) for row in rows)
     rights = Counter(round(row[-1].box.right) for row in rows)
     left = min(spot for spot, number in lefts.items() if number >= 0.2 * max(lefts.values()))
@@ -323,7 +324,8 @@ def _column_ends(rows: Sequence[Row]) -> tuple[float, float]:
 
 
 def split_cells(row: Sequence[Atom], gap: float, bars: Sequence[Box] = ()) -> list[Row]:
-    """What of a row stands together: words no further apart than so many sizes, and no upright rule between them."""
+    """Return what of a row stands together: words no further apart than so many sizes, and no upright rule between
+    them."""
     groups: list[Row] = []
     for atom in row:
         before = groups[-1][-1] if groups else None
@@ -335,7 +337,7 @@ def split_cells(row: Sequence[Atom], gap: float, bars: Sequence[Box] = ()) -> li
 
 
 def _are_apart(before: Atom, atom: Atom, gap: float, bars: Sequence[Box]) -> bool:
-    """Whether two neighbours stand in two cells: by their distance, or by a rule between them."""
+    """Return whether two neighbours stand in two cells: by their distance, or by a rule between them."""
     if atom.box.left - before.box.right > gap * max(atom.size, before.size):
         return True
     middle = (atom.box.top + atom.box.bottom) / 2
@@ -360,7 +362,7 @@ class Type(NamedTuple):
 
 
 def body_type(lines: Sequence[Line]) -> Type:
-    """The size of most signs, the distance of most baselines, and whether paragraphs are indented."""
+    """Return the size of most signs, the distance of most baselines, and whether paragraphs are indented."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[line.size] += len(line.text)
@@ -378,10 +380,10 @@ def body_type(lines: Sequence[Line]) -> Type:
 
 
 def is_beside(before: Line, line: Line) -> bool:
-    """Whether a line stands below another in one column of one page."""
+    """Return whether a line stands below another in one column of one page."""
     return (before.page, before.side) == (line.page, line.side) and line.baseline > before.baseline
 
 
 def is_full_left(line: Line) -> bool:
-    """Whether a line begins where its column does."""
+    """Return whether a line begins where its column does."""
     return line.box.left - line.column[0] < 0.4 * line.size

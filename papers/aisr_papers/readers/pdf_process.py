@@ -93,13 +93,13 @@ class Box(NamedTuple):
 
 
 def bounding_box(boxes: Iterable[Box]) -> Box:
-    """The least box that holds some."""
+    """Return the least box that holds some."""
     left, top, right, bottom = zip(*boxes, strict=True)
     return Box(min(left), min(top), max(right), max(bottom))
 
 
 def is_within(box: Box, region: Box) -> bool:
-    """Whether the middle of a box stands in a region."""
+    """Return whether the middle of a box stands in a region."""
     across, down = (box.left + box.right) / 2, (box.top + box.bottom) / 2
     return region.left <= across <= region.right and region.top <= down <= region.bottom
 
@@ -136,7 +136,7 @@ class Pages(NamedTuple):
 
 
 def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
-    """The pages of a PDF. Raises UserError where it is none, locked, broken or beyond the limits."""
+    """Return the pages of a PDF. Raises UserError where it is none, locked, broken or beyond the limits."""
     if not file.is_file():
         raise UserError(f"{file}: not a file; expected a PDF")
     if file.stat().st_size > limits.bytes:

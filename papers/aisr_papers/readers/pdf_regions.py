@@ -40,7 +40,7 @@ class Regions(NamedTuple):
 
 
 def find_regions(page: Page) -> Regions:
-    """The regions of a page's drawings and ruled tables, and the visible words that stand in neither."""
+    """Return the regions of a page's drawings and ruled tables, and the visible words that stand in neither."""
     words = [word for word in page.words if not word.hidden]
     captions = _captions(words)
     near = {kind: [box for is_table, box in captions if is_table is kind] for kind in (True, False)}
@@ -61,7 +61,7 @@ def find_regions(page: Page) -> Regions:
 
 
 def _captions(words: Sequence[Word]) -> list[tuple[bool, Box]]:
-    """The first lines of captions: whether of a table, and where."""
+    """Return the first lines of captions: whether of a table, and where."""
     captions: list[tuple[bool, Box]] = []
     for place in range(len(words) - 1):
         before, word, after = words[max(place - 1, 0)], words[place], words[place + 1]
@@ -78,7 +78,8 @@ def _is_behind(before: Word, word: Word) -> bool:
 
 
 def _words_in(boxes: Sequence[Box], words: Sequence[Word], page: Page) -> list[tuple[Box, list[Word]]]:
-    """Boxes with the words in them, those that hold none left out; of boxes that overlap, the last one has a word."""
+    """Return boxes with the words in them, those that hold none left out; of boxes that overlap, the last one has a
+    word."""
     cell, grid = _grid(page)
     for number, box in enumerate(boxes, start=1):
         top, left = max(int(box.top / cell), 0), max(int(box.left / cell), 0)
@@ -94,13 +95,14 @@ def _words_in(boxes: Sequence[Box], words: Sequence[Word], page: Page) -> list[t
 
 
 def _grid(page: Page) -> tuple[float, npt.NDArray[np.int64]]:
-    """The side of a cell in points, and cells for the whole page."""
+    """Return the side of a cell in points, and cells for the whole page."""
     cell = max(CELL, page.width / MOST_CELLS, page.height / MOST_CELLS)
     return cell, np.zeros((int(page.height / cell) + 2, int(page.width / cell) + 2), np.int64)
 
 
 def _is_near(box: Box, captions: Sequence[Box]) -> bool:
-    """Whether a caption stands near a box: a title between two rules is no table, and a framed text no figure."""
+    """Return whether a caption stands near a box: a title between two rules is no table, and a framed text no
+    figure."""
     return any(
         box.top - CAPTION_NEAR < one.bottom
         and one.top < box.bottom + CAPTION_NEAR
@@ -118,7 +120,7 @@ def _drawings(page: Page) -> list[Box]:
 
 
 def _join_touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
-    """The boxes around those that touch each other, or nearly."""
+    """Return the boxes around those that touch each other, or nearly."""
     cell, grid = _grid(page)
     down, across = (side - 1 for side in grid.shape)
     for box in boxes:
@@ -133,8 +135,8 @@ def _join_touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
 
 
 def _parts(cells: npt.NDArray[np.bool_]) -> list[Box]:
-    """The bounds of the parts of a grid that hang together, also at corners. SciPy's `label` would be half of what a
-    check without an LM installs."""
+    """Return the bounds of the parts of a grid that hang together, also at corners. SciPy's `label` would be half of
+    what a check without an LM installs."""
     before, part = None, np.where(cells, np.arange(1, cells.size + 1).reshape(cells.shape), 0)
     while before is None or (part != before).any():  # each cell takes the largest number around it, and its whole part
         before, around = part, sliding_window_view(np.pad(part, 1), (3, 3)).max((2, 3))
@@ -150,7 +152,7 @@ def _parts(cells: npt.NDArray[np.bool_]) -> list[Box]:
 
 
 def _is_text(words: Sequence[Word], box: Box) -> bool:
-    """Whether a drawing is but the frame or ground of running text: lines that fill its width."""
+    """Return whether a drawing is but the frame or ground of running text: lines that fill its width."""
     lines: dict[int, list[Word]] = {}
     for word in words:
         lines.setdefault(round(word.baseline / 3), []).append(word)
@@ -159,7 +161,7 @@ def _is_text(words: Sequence[Word], box: Box) -> bool:
 
 
 def _tables(page: Page, words: Sequence[Word], captions: Sequence[tuple[bool, Box]]) -> list[Box]:
-    """Where rules make a grid, or stand one below the other with one width."""
+    """Return where rules make a grid, or stand one below the other with one width."""
     upright = [rule for rule in page.rules if rule.height > rule.width]
     grids = [
         box
@@ -171,7 +173,7 @@ def _tables(page: Page, words: Sequence[Word], captions: Sequence[tuple[bool, Bo
 
 
 def _stacks(page: Page, words: Sequence[Word], captions: Sequence[tuple[bool, Box]]) -> list[Box]:
-    """The boxes around rules of one width, between which rows stand."""
+    """Return the boxes around rules of one width, between which rows stand."""
     groups: dict[tuple[int, int], list[Box]] = {}
     for rule in sorted([rule for rule in page.rules if rule.width >= SHORTEST][:MOST_RULES], key=lambda rule: rule.top):
         left, right = round(rule.left / SAME), round(rule.right / SAME)
@@ -200,7 +202,7 @@ def _stacks(page: Page, words: Sequence[Word], captions: Sequence[tuple[bool, Bo
 
 
 def _with_header(box: Box, above: Sequence[Word]) -> Box:
-    """A table and the row above its first rule, where a row stands there."""
+    """Return a table and the row above its first rule, where a row stands there."""
     rows = split_rows(join_atoms(word for word in above if box.left - SAME < word.box.left < box.right))
     if not rows or box.top - rows[-1][0].baseline > rows[-1][0].size:
         return box
@@ -212,7 +214,7 @@ def _with_header(box: Box, above: Sequence[Word]) -> Box:
 
 
 def _holds_rows(words: Sequence[Word], box: Box) -> bool:
-    """Whether rows of a table may stand between two rules, rather than running text."""
+    """Return whether rows of a table may stand between two rules, rather than running text."""
     if box.height > APART:
         return _is_table(words, box)
     rows = split_rows(join_atoms(words))
@@ -220,7 +222,7 @@ def _holds_rows(words: Sequence[Word], box: Box) -> bool:
 
 
 def _is_table(words: Sequence[Word], box: Box) -> bool:
-    """Whether many lines in a box have cells, and few are running text; others go on with a cell."""
+    """Return whether many lines in a box have cells, and few are running text; others go on with a cell."""
     rows = split_rows(join_atoms(words))
     running = [_is_running(row, box) for row in rows]
     cells = [len(split_cells(row, WIDE)) > 1 and not one for row, one in zip(rows, running, strict=True)]
@@ -228,7 +230,7 @@ def _is_table(words: Sequence[Word], box: Box) -> bool:
 
 
 def _is_running(row: Sequence[Atom], box: Box) -> bool:
-    """Whether a line fills a box as text does, in one column or two."""
+    """Return whether a line fills a box as text does, in one column or two."""
     parts = split_cells(row, WIDE)
     width = sum(part[-1].box.right - part[0].box.left for part in parts)
     return len(parts) <= 2 and width > FULL * box.width

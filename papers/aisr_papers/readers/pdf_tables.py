@@ -40,20 +40,22 @@ class Part(NamedTuple):
     note: str  # why they are not read, where they belong to no table
 
     def is_behind(self, other: "Part") -> bool:
-        """Whether these rows may go on from others: at the next page, or in the next column."""
+        """Return whether these rows may go on from others: at the next page, or in the next column."""
         if self.page == other.page:
             return self.box.left > other.box.right
         return self.page == other.page + 1
 
     def is_like(self, other: "Part") -> bool:
-        """Whether these rows look like the others: without headings of their own, as many columns, and as wide."""
+        """Return whether these rows look like the others: without headings of their own, as many columns, and as
+        wide."""
         has_headings = not _has_numbers(self.rows[0]) and any(map(_has_numbers, self.rows[1:]))
         is_as_wide = abs(self.box.width - other.box.width) < ALIKE * other.box.width
         return len(self.rows[0]) == len(other.rows[0]) and is_as_wide and not has_headings
 
 
 def table_cells(page: Page, region: Box) -> Rows:
-    """The rows of a table between rules, from top to bottom. A cell that spans columns stands in each of them."""
+    """Return the rows of a table between rules, from top to bottom. A cell that spans columns stands in each of
+    them."""
     words = [word for word in page.words if not word.hidden and is_within(word.box, region)]
     wider = Box(region.left - 3, region.top - 3, region.right + 3, region.bottom + 3)
     bars = [rule for rule in page.rules if rule.bottom - rule.top > 4 and is_within(rule, wider)]
@@ -66,7 +68,7 @@ def table_cells(page: Page, region: Box) -> Rows:
 def _read_rows(
     rows: Sequence[Sequence[Atom]], bars: Sequence[Box] = (), across: Sequence[Box] = (), parts: Sequence[Box] = ()
 ) -> Rows:
-    """The cells of rows. bars, across: upright and level rules; parts: level ones below some columns."""
+    """Return the cells of rows. bars, across: upright and level rules; parts: level ones below some columns."""
     cells = [_cells(row, bars) for row in rows]
     above = max(_count_headings(cells) - 1, 0)  # headings that stand over others
     cells[:above] = [_widen(one, row, parts, bars) for one, row in zip(cells[:above], rows, strict=False)]
@@ -75,7 +77,7 @@ def _read_rows(
 
 
 def _name_both(rows: Rows) -> Rows:
-    """Rows with the name that stands at half height between two of them in both, and not in one of its own."""
+    """Return rows with the name that stands at half height between two of them in both, and not in one of its own."""
     for above, row, below in zip(rows, rows[1:], rows[2:], strict=False):
         if row[0] and not any((above[0], below[0], *row[1:])):
             above[0] = below[0] = row[0]
@@ -84,7 +86,8 @@ def _name_both(rows: Rows) -> Rows:
 
 
 def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) -> Rows:
-    """Rows, those joined to the one above that go on with its cells. heights: of the rows; rules: of lines between."""
+    """Return rows, those joined to the one above that go on with its cells. heights: of the rows; rules: of lines
+    between."""
     steps = list(pairwise(heights))
     parted = [any(above < rule < below for rule in rules) for above, below in steps]
     free = sorted(below - above for (above, below), one in zip(steps, parted, strict=True) if not one)
@@ -110,7 +113,8 @@ def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) 
 def take_unruled_tables(
     lines: Sequence[Line], body: Type, headings: Container[Line]
 ) -> tuple[list[Line], dict[Line, Rows]]:
-    """Lines without the rows of tables that have no rules; and those rows, by the first line of their caption."""
+    """Return lines without the rows of tables that have no rules; and those rows, by the first line of their
+    caption."""
     tables: dict[Line, Rows] = {}
     taken: set[int] = set()
     for place, line in enumerate(lines):
@@ -133,7 +137,7 @@ def take_unruled_tables(
 
 
 def take_rows(blocks: Sequence[Block]) -> tuple[list[Block], list[Part]]:
-    """Blocks without those that are no prose but rows of a table without rules and caption; and these rows."""
+    """Return blocks without those that are no prose but rows of a table without rules and caption; and these rows."""
     parts = []
     for block in blocks:
         if _is_rows(block):
@@ -157,7 +161,7 @@ def _is_next(before: Line, line: Line, body: Type) -> bool:
 
 
 def _adjacent_rows(lines: Sequence[Line], start: int, way: range, body: Type, headings: Container[Line]) -> list[int]:
-    """The places of rows that stand directly below or above a line; one cell alone, between rows, is one."""
+    """Return the places of rows that stand directly below or above a line; one cell alone, between rows, is one."""
     rows: list[int] = []
     before = lines[start]
     for place in way:
@@ -171,7 +175,7 @@ def _adjacent_rows(lines: Sequence[Line], start: int, way: range, body: Type, he
 
 
 def _is_row(line: Line) -> bool:
-    """Whether the words of a line stand so far apart that they are cells."""
+    """Return whether the words of a line stand so far apart that they are cells."""
     return line.caption is None and len(split_cells(line.atoms, WIDE)) > 1
 
 
@@ -183,8 +187,8 @@ def _cells(row: Sequence[Atom], bars: Sequence[Box] = ()) -> list[Cell]:
 
 
 def _widen(row: list[Cell], atoms: Sequence[Atom], parts: Sequence[Box], bars: Sequence[Box]) -> list[Cell]:
-    """Cells as wide as the rules that stand directly below them, of a part of the table each, or as what upright rules
-    part."""
+    """Return cells as wide as the rules that stand directly below them, of a part of the table each, or as what upright
+    rules part."""
     bottom, size = max(atom.baseline for atom in atoms), max(atom.size for atom in atoms)
     below = [part for part in parts if 0 <= part.top - bottom < 0.9 * size]
     crossing = [bar for bar in bars if bar.top <= bottom - 0.3 * size <= bar.bottom]
@@ -200,7 +204,7 @@ def _widen(row: list[Cell], atoms: Sequence[Atom], parts: Sequence[Box], bars: S
 
 
 def _in_columns(rows: Sequence[list[Cell]]) -> Rows:
-    """Rows with an empty text where they have no cell."""
+    """Return rows with an empty text where they have no cell."""
     most = max((len(row) for row in rows), default=0)
     columns: list[tuple[float, float]] = []
     # Rows with nearly all cells say where columns are; a heading above three of them would make one of the three.
@@ -220,7 +224,7 @@ def _in_columns(rows: Sequence[list[Cell]]) -> Rows:
 
 
 def _count_headings(rows: Sequence[Sequence[Cell]]) -> int:
-    """How many rows stand above the first one with a number."""
+    """Return how many rows stand above the first one with a number."""
     return next((place for place, row in enumerate(rows) if any(NUMBER_CELL.fullmatch(one.text) for one in row)), 0)
 
 
@@ -294,7 +298,7 @@ def join_parts(tables: Mapping[str, list[Part]], others: Sequence[Part]) -> list
 
 
 def rows_of(parts: Sequence[Part]) -> Rows:
-    """The rows of all parts; headings that are repeated stand once."""
+    """Return the rows of all parts; headings that are repeated stand once."""
     parts = [part for part in parts if part.rows]
     rows = list(parts[0].rows) if parts else []
     for part in parts[1:]:

@@ -19,8 +19,8 @@ PARTED = re.compile(r",|;|\band\b|&|\bet al\b|\(")
 
 
 def read_reference(text: str, key: str = "") -> Entry | None:
-    """The work of an entry by the label in front of it, else by a key, else as `marlow 2021` of its first author; None
-    where it has none of these."""
+    """Return the work of an entry by the label in front of it, else by a key, else as `marlow 2021` of its first
+    author; None where it has none of these."""
     label = LABEL.match(text)
     entry = text[label.end() :].strip() if label else text
     people = _people(entry)
@@ -31,7 +31,7 @@ def read_reference(text: str, key: str = "") -> Entry | None:
 
 
 def _title(entry: str) -> str:
-    """The title in an entry without its label, for the usual styles."""
+    """Return the title in an entry without its label, for the usual styles."""
     if quoted := QUOTED.search(entry):
         return quoted[1].strip()
     if year := _early_year(entry):
@@ -44,7 +44,7 @@ def _title(entry: str) -> str:
 
 
 def _early_year(entry: str) -> re.Match[str] | None:
-    """The year where it stands behind the authors and before all else."""
+    """Return the year where it stands behind the authors and before all else."""
     year = BEHIND_YEAR.search(entry, 0, AUTHORS_END)
     if year is None or year.start() <= 3 or not entry[year.end() :].strip():
         return None
@@ -52,7 +52,7 @@ def _early_year(entry: str) -> re.Match[str] | None:
 
 
 def _people(text: str) -> People | None:
-    """The authors of an entry and its year; None where it has no year, or nobody stands in front."""
+    """Return the authors of an entry and its year; None where it has no year, or nobody stands in front."""
     end = WEB.search(text)
     years = [match[1] + match[2] for match in YEAR.finditer(text[: end.start() if end else len(text)])]
     years = years or [match[1] + match[2] for match in YEAR.finditer(text)]
@@ -67,7 +67,7 @@ def _people(text: str) -> People | None:
 
 
 def _is_names(text: str) -> bool:
-    """Whether nothing but names stands before a year: `Agol, E., & Clarkson, W. 2005`."""
+    """Return whether nothing but names stands before a year: `Agol, E., & Clarkson, W. 2005`."""
     if NAMES_END.search(text.rstrip(" .,(")):
         return False
     parts = [part.strip(" .") for part in PARTED.split(text) if part.strip(" .()")]

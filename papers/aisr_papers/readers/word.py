@@ -58,7 +58,7 @@ class Archive:
             raise UserError(f"{file}: {why}; save an old or encrypted one as .docx without a password") from error
 
     def read(self, name: str, most: int = MOST_PART) -> bytes | None:
-        """A part; None where there is none of that name."""
+        """Return a part; None where there is none of that name."""
         try:
             part = self._zip.getinfo(name)
         except KeyError:
@@ -75,12 +75,12 @@ class Archive:
         return content
 
     def tree(self, name: str) -> Element | None:
-        """A part that is XML; None where there is none of that name."""
+        """Return a part that is XML; None where there is none of that name."""
         content = self.read(name)
         return None if content is None else parse_xml(content, self.file, DEEPEST, EXPECTED)
 
     def targets(self, name: str) -> dict[str, str]:
-        """The parts that a part links to, by the id of the link; a link to the outside is left out."""
+        """Return the parts that a part links to, by the id of the link; a link to the outside is left out."""
         folder, _, last = name.rpartition("/")
         links = self.tree(join(folder, "_rels", f"{last}.rels"))
         return {
@@ -91,7 +91,7 @@ class Archive:
 
 
 def read_picture(picture: Picture) -> bytes:
-    """A picture within a Word file. Raises UserError where it cannot be unpacked."""
+    """Return a picture within a Word file. Raises UserError where it cannot be unpacked."""
     content = Archive(picture.file).read(picture.member)
     if content is None:
         raise UserError(f"{picture.file}: no {picture.member} in it")
@@ -120,7 +120,7 @@ BEFORE_CITED = re.compile(r"(?:[^\W\d_]{3}|[^\W\d_]{2}(?=[.,;:])|[)\]”\"])([.,
 
 
 def join_runs(runs: Iterable[Run]) -> str:
-    """The text of runs. Raised numbers behind a word are citations in brackets, before its full stop."""
+    """Return the text of runs. Raised numbers behind a word are citations in brackets, before its full stop."""
     pieces: list[str] = []
     for script, group in groupby(runs, key=lambda run: run.script):
         part, raised = INVISIBLE.sub("", "".join(run.text for run in group)), script == "superscript"
@@ -155,8 +155,8 @@ LONGEST_PLACE = 60
 
 
 def read(path: Path, root: Path | None = None) -> Draft:
-    """A paper from a Word file. root: the folder that places are named from, by default its own. Raises UserError where
-    there is no file, none of Word, one beyond the limits, or no words in it."""
+    """Return a paper from a Word file. root: the folder that places are named from, by default its own. Raises
+    UserError where there is no file, none of Word, one beyond the limits, or no words in it."""
     file = path.resolve()
     files = Files(file.parent, root)
     reader = _Reader(files, files.name(file), Archive(path))
@@ -203,7 +203,7 @@ class _Reader(BlockReader):
         self._pictures: list[Picture | None] = []
 
     def _part(self, kind: str) -> list[Element]:
-        """The children of another part beside the document."""
+        """Return the children of another part beside the document."""
         beside = f"{self.main.rpartition('/')[0]}/{kind}.xml"
         tree = self.archive.tree(next((one for one in self._targets.values() if one.endswith(f"/{kind}.xml")), beside))
         return list(tree) if tree is not None else []
@@ -287,7 +287,7 @@ class _Reader(BlockReader):
         self._is_behind, self._count = False, count
 
     def _style(self, element: Element) -> tuple[str, int]:
-        """The name of a paragraph's style, and its level as a heading, from 1; 0 where it is none."""
+        """Return the name of a paragraph's style, and its level as a heading, from 1; 0 where it is none."""
         properties = child(element, "pPr")
         style = self._styles.get(value(child(properties, "pStyle")), Style())
         name, level = style.name, value(child(properties, "outlineLvl"))
@@ -325,7 +325,7 @@ class _Reader(BlockReader):
                 yield like._replace(text=text)
 
     def _text(self, element: Element) -> str:
-        """What an element of a run prints. Notes and pictures are kept for behind the paragraph."""
+        """Return what an element of a run prints. Notes and pictures are kept for behind the paragraph."""
         name = local_name(element)
         if name == "t":
             return element.text or ""
@@ -399,7 +399,7 @@ class _Reader(BlockReader):
         self._read_behind()
 
     def _cell(self, cell: Element) -> str:
-        """The words of a cell. White ones are taken as they are: white on colour is common there."""
+        """Return the words of a cell. White ones are taken as they are: white on colour is common there."""
         runs = [run for one in _children(cell, "p") for run in (*self._runs(one), Run(" ")) if not run.hidden]
         bold = [run.bold for run in runs if run.text.strip()]
         return mark_bold(" ".join(join_runs(runs).split()), bool(bold) and all(bold))
@@ -411,13 +411,13 @@ def _style(element: Element) -> Style:
 
 
 def _indent(row: Element) -> int:
-    """How many columns of the table stand before the first cell of a row."""
+    """Return how many columns of the table stand before the first cell of a row."""
     return min(parse_count(value(child(row, "trPr", "gridBefore")), 0), MAX_SPAN)
 
 
 def _children(element: Element, kind: str) -> Iterator[Element]:
-    """The rows of a table, the cells of a row, or the paragraphs of a cell, also those within content controls or
-    tables; not those that were deleted."""
+    """Return the rows of a table, the cells of a row, or the paragraphs of a cell, also those within content controls
+    or tables; not those that were deleted."""
     for one in element:
         if local_name(one) == kind:
             if child(one, "trPr", "del") is None:

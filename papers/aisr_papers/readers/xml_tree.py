@@ -10,8 +10,8 @@ MOST_ELEMENTS = 1_000_000  # a paper of 30 pages that Word wrote has some 100,00
 
 
 def parse_xml(content: bytes, file: Path, deepest: int, expected: str) -> Element:
-    """The root of some XML. file, expected: what errors name; deepest: elements within elements. Raises UserError where
-    it is no XML, hostile, or beyond these limits."""
+    """Return the root of some XML. file, expected: what errors name; deepest: elements within elements. Raises
+    UserError where it is no XML, hostile, or beyond these limits."""
     try:
         from defusedxml import DefusedXmlException
         from defusedxml.ElementTree import iterparse
@@ -40,23 +40,23 @@ def parse_xml(content: bytes, file: Path, deepest: int, expected: str) -> Elemen
 
 
 def local_name(element: Element) -> str:
-    """The name of an element without its namespace; empty for comments and the like."""
+    """Return the name of an element without its namespace; empty for comments and the like."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """The first element below another that such a path leads to."""
+    """Return the first element below another that such a path leads to."""
     for name in path:
         element = next((one for one in element if local_name(one) == name), None) if element is not None else None
     return element
 
 
 def value(element: Element | None, name: str = "val") -> str:
-    """An attribute, by its name without a namespace; empty where there is none."""
+    """Return an attribute, by its name without a namespace; empty where there is none."""
     attributes = element.attrib.items() if element is not None else ()
     return next((text for key, text in attributes if key.rpartition("}")[2] == name), "")
 
 
 def is_on(element: Element | None) -> bool:
-    """Whether a switch such as `<w:b/>` is there, and on."""
+    """Return whether a switch such as `<w:b/>` is there, and on."""
     return element is not None and value(element) not in ("0", "false", "off", "none")

@@ -48,12 +48,13 @@ class Number(NamedTuple):
 
 
 def find_numbers(text: str) -> Iterator[Number]:
-    """The numbers of a sentence, in order."""
+    """Return the numbers of a sentence, in order."""
     return map(_number, IN_TEXT.finditer(text))
 
 
 def parse_cell(text: str) -> Number | None:
-    """The number that a cell of a table is, without marks of footnotes and spread; None where it is something else."""
+    """Return the number that a cell of a table is, without marks of footnotes and spread; None where it is something
+    else."""
     match = IN_CELL.fullmatch(text.strip()) if 0 < len(text) <= LONGEST else None
     return _number(match) if match else None
 

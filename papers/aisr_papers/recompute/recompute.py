@@ -59,8 +59,8 @@ LONGEST = 2_000  # characters of a sentence; a longer one is no prose
 
 
 def recompute(draft: Draft) -> list[tuple[Position, Fact]]:
-    """All facts of a draft, in its order, whether they hold, are wrong or could not be decided. The captions of a draft
-    are paragraphs like others, see `add_captions`."""
+    """Return all facts of a draft, in its order, whether they hold, are wrong or could not be decided. The captions of
+    a draft are paragraphs like others, see `add_captions`."""
     prose = {position: one.text for position, one in draft.placed_sentences() if _is_prose(one)}
     one_sided = any(map(ONE_SIDED.search, prose.values()))
     return [
@@ -71,12 +71,12 @@ def recompute(draft: Draft) -> list[tuple[Position, Fact]]:
 
 
 def count_read(draft: Draft) -> int:
-    """How many sentences are read."""
+    """Return how many sentences are read."""
     return sum(_is_prose(one) for _, one in draft.placed_sentences())
 
 
 def too_long(draft: Draft) -> list[Sentence]:
-    """The sentences that a reader sees and that are not read."""
+    """Return the sentences that a reader sees and that are not read."""
     return [one for _, one in draft.placed_sentences() if not one.hidden and not _is_prose(one)]
 
 
@@ -85,7 +85,8 @@ def _is_prose(sentence: Sentence) -> bool:
 
 
 def blank_pointers(text: str) -> str:
-    """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
+    """Return a sentence in which citations and pointers to floats and sections are blank, every character at its
+    place."""
     for mark in find_marks(text):
         if not mark.textual and not DEGREES.search(text[: mark.start]):
             text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
@@ -93,7 +94,8 @@ def blank_pointers(text: str) -> str:
 
 
 def check_sentence(text: str, one_sided: bool) -> Iterator[Fact]:
-    """All that can be recomputed from a sentence alone. one_sided: whether the paper speaks of one-sided tests."""
+    """Return all that can be recomputed from a sentence alone. one_sided: whether the paper speaks of one-sided
+    tests."""
     yield from check_tests(text, one_sided)
     for pattern in SHARES:
         for match in pattern.finditer(text):
@@ -141,7 +143,7 @@ CORRECTED = re.compile(
 
 
 def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
-    """The tests that a text reports whole. one_sided: whether the paper speaks of such tests anywhere.
+    """Return the tests that a text reports whole. one_sided: whether the paper speaks of such tests anywhere.
 
     The statistic may be all that rounds to what is printed. Where the text says that p or the degrees of freedom were
     corrected, by a rule that it does not spell out, a test that does not fit is not decided.
@@ -176,12 +178,12 @@ def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
 
 
 def _degrees(match: re.Match[str], names: Sequence[str]) -> float:
-    """The degrees of freedom of a test by the groups that may hold them; -1 where none does."""
+    """Return the degrees of freedom of a test by the groups that may hold them; -1 where none does."""
     return next((float(re.sub(r"[,\s]", "", match[name])) for name in names if match[name]), -1.0)
 
 
 def _printed_p(match: re.Match[str]) -> tuple[float, int]:
-    """The p of a test, and how many digits behind the point it has; "ns" is above 5 %."""
+    """Return the p of a test, and how many digits behind the point it has; "ns" is above 5 %."""
     if match["ns"]:
         return ALPHA, 2
     digits, exponent = (match["p"] or "1").replace(" ", ""), match["exponent"] or match["power"] or "0"
@@ -191,7 +193,7 @@ def _printed_p(match: re.Match[str]) -> tuple[float, int]:
 
 
 def _p(match: re.Match[str], size: float) -> float:
-    """The two-sided p of a statistic of this size."""
+    """Return the two-sided p of a statistic of this size."""
     if match["z"]:
         return p_of_z(size)
     if match["f"]:
@@ -205,7 +207,7 @@ def _p(match: re.Match[str], size: float) -> float:
 
 
 def _p_holds(match: re.Match[str], p: float, places: int, low: float, high: float) -> bool:
-    """Whether the p that is printed may belong to a statistic whose p lies between two."""
+    """Return whether the p that is printed may belong to a statistic whose p lies between two."""
     relation = ">" if match["ns"] else match["relation"]
     if p == 0:
         return False
@@ -259,7 +261,7 @@ SLIP = 2.0  # times by which a percentage may be off to be a slip; what is farth
 
 
 def _check_share(text: str, match: re.Match[str]) -> Iterator[Fact]:
-    """A percentage whose counts stand beside it."""
+    """Return a percentage whose counts stand beside it."""
     percent = match["percent"] or match["equal"]
     part, whole, places = _whole(match["part"]), _whole(match["whole"]), len(percent.partition(".")[2])
     if whole == 0 or part > whole or RANK.search(text[: match.start("part")]):
@@ -290,24 +292,24 @@ MOST_DF = 1e7  # there the distributions have reached their limits, and above 1e
 
 
 def p_of_z(z: float) -> float:
-    """The two-sided p of a standard normal statistic."""
+    """Return the two-sided p of a standard normal statistic."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
 def p_of_t(t: float, df: float) -> float:
-    """The two-sided p of Student's t."""
+    """Return the two-sided p of Student's t."""
     df = min(df, MOST_DF)
     return _beta(df / 2, 0.5, df / (df + t * t))
 
 
 def p_of_f(f: float, df1: float, df2: float) -> float:
-    """The upper p of an F ratio, which is 0 or larger."""
+    """Return the upper p of an F ratio, which is 0 or larger."""
     df1, df2 = min(df1, MOST_DF), min(df2, MOST_DF)
     return _beta(df2 / 2, df1 / 2, df2 / (df2 + df1 * f))
 
 
 def p_of_chi_square(x: float, df: float) -> float:
-    """The upper p of a chi-square statistic, which is 0 or larger."""
+    """Return the upper p of a chi-square statistic, which is 0 or larger."""
     a, x = min(df, MOST_DF) / 2, x / 2
     if x <= 0:
         return 1.0
@@ -324,7 +326,7 @@ def p_of_chi_square(x: float, df: float) -> float:
 
 
 def _beta(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function, x in 0-1."""
+    """Return the regularized incomplete beta function, x in 0-1."""
     if not 0 < x < 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
