@@ -65,8 +65,8 @@ class StatedReason(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> dict[str, str]:
-        """Return the answer with texts in all fields, empty for what is none: an odd answer gives no reason, and does not
-        spoil others."""
+        """Return the answer with a text in each field, empty for what is none: an odd answer gives no reason, and does
+        not spoil others."""
         values = data if isinstance(data, Mapping) else {}
         texts = {name: values.get(name) for name in cls.model_fields}
         return {
