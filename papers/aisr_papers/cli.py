@@ -165,7 +165,9 @@ def check_paper(
     if out:
         _check_folder(out)
     digests = reviewing.read_dismissed(dismissed)
-    asks_lm = _asks_lm(lm, [program, citation_program, picture_mode, estimate])
+    asks_lm = _asks_lm(
+        lm, program=program, citation_program=citation_program, picture_mode=picture_mode, estimate=estimate
+    )
     labels = reviewing.failing_labels(fail_on or [], asks_lm)
     opened = None
     if asks_lm:
@@ -283,7 +285,7 @@ def mcp(
     except ModuleNotFoundError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
     settings = Settings([one.resolve() for one in folder], digests)
-    if _asks_lm(lm, [program, citation_program, picture_mode]):
+    if _asks_lm(lm, program=program, citation_program=citation_program, picture_mode=picture_mode):
         from aisr_papers.check.judging import Programs
 
         opened = open_command_lm(lm, api_base, lm_settings or (), max_usd=max_usd, max_calls=max_calls)
@@ -304,13 +306,12 @@ def _check_folder(out: Path) -> None:
         raise UserError(f"--out {out}: {above} cannot be written ({error.strerror}); choose another folder") from None
 
 
-def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:
-    """Return whether a language model is to be asked. Raises UserError where an option needs one and none is."""
-    if lm == "none" and any(of_an_lm):
-        raise UserError(
-            "without a language model no program is asked, no picture shown and nothing estimated: leave these options "
-            "out, or name an LM, such as --lm openai/gpt-4o-mini"
-        )
+def _asks_lm(lm: str, **of_an_lm: str | bool | None) -> bool:
+    """Return whether a language model is to be asked. of_an_lm: options that need one, by their names in Python. Raises
+    UserError where one of them is given and no language model is."""
+    if lm == "none" and (typed := [name for name, value in of_an_lm.items() if value]):
+        option = f"--{typed[0].replace('_', '-')}"
+        raise UserError(f"{option} needs a language model: name one, such as --lm openai/gpt-4o-mini, or leave it out")
     return lm != "none"
 
 
