@@ -1,13 +1,18 @@
 """The documents agree with the code: what they tell a reader to type, open or follow is there."""
 
 import re
+from pathlib import Path
 
+import pytest
 import typer
 
+from aisr.base.jsonl import read
 from aisr.cli.__main__ import app
 from aisr.cli.options import LM_SETTINGS
+from aisr.programs.averitec import AveritecRecord
 from aisr.programs.registry import TASKS, find_task
-from support.documents import check_links, code, links
+from aisr.programs.retrieval import passages_of
+from support.documents import check_links, code, links, tokens
 from support.paths import ROOT
 
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
@@ -65,3 +70,16 @@ def test_files_make_targets_and_variables_that_are_named_exist() -> None:
             assert target in targets, f"{page.name}: make {target}"
         for variable in re.findall(r"\bAISR_[A-Z_]+", text):
             assert variable in sources, f"{page.name}: {variable}"
+
+
+def test_the_lines_that_make_records_of_a_table_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = "claim,evidence,label\nIce melts.,It melted.,SUPPORTS\nIce grows.,It melted.,REFUTES\n"
+    Path("claims.csv").write_text(table, encoding="utf-8")
+    exec(next(one.content for one in tokens(ROOT / "docs" / "official-data.md") if one.info == "python"), {})
+    records = list(read("claims.jsonl", AveritecRecord, "averitec"))
+    assert [(record.claim, record.label) for record in records] == [
+        ("Ice melts.", "Supported"),
+        ("Ice grows.", "Refuted"),
+    ]
+    assert all(passages_of(record.documents or ()) for record in records)
