@@ -16,9 +16,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice, zip_longest
+from itertools import islice
 from threading import Lock
-from typing import Annotated, Any, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import dspy
 import json_repair
@@ -28,7 +29,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from aisr.base.files import digest_text
-from aisr.lm.schema import response_format
+from aisr.lm.schema import outputs_model, response_format
 
 # --- Thoughts
 
@@ -41,58 +42,59 @@ THOUGHT = re.compile(
 # Channels of the form "harmony", as servers pass them on, with its control tokens or without.
 CHANNEL = re.compile(r"<\|channel\|>\s*+(?P<name>\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>")
 BARE_CHANNELS = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
+CHANNEL_END = re.compile(r"<\|(?:end|return|call|channel)\|>")
+CONTROL_TOKEN = re.compile(r"(<\|\w{1,40}\|>)")  # such as <|im_end|>
 
 
 def without_thoughts(text: str) -> str:
     """Return an answer without what the model only thought: what stands in `<think>…</think>` and its like, also where
     the opening tag is missing (all before the closing one) or the closing one (all behind it, if it is not within an
     object), and in all channels but `final`."""
-    messages = list(CHANNEL.finditer(text))
-    if messages:
-        finals = [message for message in messages if message["name"] == "final"]
-        text = re.split(r"<\|(?:end|return|call|channel)\|>", text[finals[-1].end() :])[0] if finals else ""
-    text = BARE_CHANNELS.sub("", text)
+    parts = CONTROL_TOKEN.split(_outside_of_tags(BARE_CHANNELS.sub("", _final_channel(text))))
+    while parts and not CONTROL_TOKEN.sub("", parts[-1]).strip():
+        parts.pop()
+    return "".join(parts).strip()
+
+
+def _final_channel(text: str) -> str:
+    """Return what a text says in its last channel `final`; nothing where it has others alone."""
+    channels = list(CHANNEL.finditer(text))
+    if not channels:
+        return text
+    finals = [channel for channel in channels if channel["name"] == "final"]
+    return CHANNEL_END.split(text[finals[-1].end() :])[0] if finals else ""
+
+
+def _outside_of_tags(text: str) -> str:
     kept: list[str] = []
-    end, start = 0, None  # of what is kept; of the thought that is open
+    end = 0  # of the last thought
+    begin: int | None = None  # of the one that is open
     for tag in THOUGHT.finditer(text):
         if tag["open"]:
-            start = tag.start() if start is None else start
+            begin = tag.start() if begin is None else begin
             continue
-        kept = [] if start is None else [*kept, text[end:start]]
-        end, start = tag.end(), None
-    rest = text[end:]
-    if start is not None and text.count("{", end, start) <= text.count("}", end, start):
-        rest = text[end:start]
-    return _without_control_tokens("".join([*kept, rest]))
-
-
-def _without_control_tokens(text: str) -> str:
-    """Return a text without those at its end, such as `<|im_end|>`."""
-    end = len(text.rstrip())
-    while (
-        text.endswith("|>", 0, end)
-        and (start := text.rfind("<|", 0, end)) >= 0
-        and text[start + 2 : end - 2].isidentifier()
-    ):
-        end = start
-        while end and text[end - 1].isspace():
-            end -= 1
-    return text[:end].strip()
+        kept = [] if begin is None else [*kept, text[end:begin]]
+        end, begin = tag.end(), None
+    answer = text[end:begin]
+    is_within_object = answer.count("{") > answer.count("}")
+    return "".join([*kept, text[end:] if is_within_object else answer])
 
 
 # --- Objects and marked fields
 
 FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 BRACE = re.compile(r"[{}]")
+UNWRITABLE = re.compile(r"\\u0000|[\ud800-\udfff]")  # in JSON
 FENCE = re.compile(r"\A```\w*\s*")
 MOST_READ = 400_000  # characters of an answer
 MOST_BRACES = 2_000  # that begin no object, before nothing more is looked for
 MOST_REPAIRED = 40_000  # characters of an object that is not quite JSON
+Fields = dict[str, Any]
 
 
-def last_object(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> str | None:
-    """Return the last JSON object in a text that holds all of some fields, be it within another, as text; None for
-    none. Of these and the optional ones, one at least has a value. One that lacks its last brace alone is whole.
+def last_object(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> Fields | None:
+    """Return the last JSON object in a text that holds all of some fields, be it within another; None for none. Of
+    these and the optional ones, one at least has a value. One that lacks its last brace alone is whole.
 
     Where none is JSON as it stands, one in the manner of Python or JavaScript counts as well. Raises ValueError for
     numbers that Python does not read, RecursionError.
@@ -100,37 +102,50 @@ def last_object(text: str, names: Sequence[str], optional: Sequence[str] = ()) -
     text = text.replace("\u00a0", " ").removeprefix("\ufeff").strip()
     with suppress(json.JSONDecodeError):
         text = json.loads(text) if text.startswith('"') else text
-    holding: list[dict[str, Any]] = []
+    objects, rest = _decode_objects(text)
+    if any(f'"{name}"' in rest for name in names):
+        return None  # the last object was cut, and what comes before it is a draft
+    whole = _holding(objects, names, optional) or _holding(_repair_objects(text), names, optional)
+    return whole[-1] if whole else None
 
-    def note(decoded: dict[str, Any]) -> dict[str, Any]:
-        has_value = any(decoded.get(name) is not None for name in (*names, *optional))
-        holding.extend([decoded] if has_value and all(name in decoded for name in names) else [])
-        return decoded
 
-    decoder = json.JSONDecoder(strict=False, object_hook=note)  # which takes line ends within texts
-    place, cut = text.find("{"), None  # cut: from where on the text ends within an object
+def _holding(objects: Sequence[Fields], names: Sequence[str], optional: Sequence[str]) -> list[Fields]:
+    """Return those of some objects that hold an answer."""
+    whole = [found for found in objects if all(name in found for name in names)]
+    return [found for found in whole if any(found.get(name) is not None for name in (*names, *optional))]
+
+
+def _decode_objects(text: str) -> tuple[list[Fields], str]:
+    """Return the JSON objects in a text, those within others first, and what is left of one that was cut."""
+    objects: list[Fields] = []
+    decoder = json.JSONDecoder(strict=False, object_hook=lambda found: objects.append(found) or found)
+    place, cut = text.find("{"), len(text)
     for _ in range(MOST_BRACES):
         if place < 0:
             break
-        end = place + 1
         try:
             _, end = decoder.raw_decode(text, place)
-            cut = None
+            cut = len(text)
         except json.JSONDecodeError as error:
+            end = place + 1
             if error.pos >= len(text) or error.msg.startswith("Unterminated string"):
-                cut = place if cut is None else cut
-                if not text[-1].isdigit():  # a number may go on
-                    with suppress(json.JSONDecodeError):
-                        decoder.decode(text[place:] + "}")
-                        cut = None
+                cut = min(cut, place)
         place = text.find("{", end)
-    if cut is not None and any(f'"{name}"' in text[cut:] for name in names):
-        return None  # what comes before it is a draft
-    if not holding:
-        for braced in islice(_outermost(text), MOST_BRACES):
-            if len(braced) <= MOST_REPAIRED and isinstance(repaired := json_repair.loads(braced), dict):
-                decoder.decode(json.dumps(repaired))  # notes what is within as well
-    return json.dumps(holding[-1]) if holding else None
+    rest = text[cut:]
+    if rest and not rest[-1].isdigit():  # a number may go on
+        with suppress(json.JSONDecodeError):
+            decoder.decode(rest + "}")
+            rest = ""
+    return objects, rest
+
+
+def _repair_objects(text: str) -> list[Fields]:
+    """Return the objects in a text that are not quite JSON, as `_decode_objects`."""
+    objects: list[Fields] = []
+    for braced in islice(_outermost(text), MOST_BRACES):
+        if len(braced) <= MOST_REPAIRED and isinstance(repaired := json_repair.loads(braced), dict):
+            objects += _decode_objects(json.dumps(repaired))[0]
+    return objects
 
 
 def _outermost(text: str) -> Iterator[str]:
@@ -148,33 +163,36 @@ def _outermost(text: str) -> Iterator[str]:
     return (text[start:end] for start, end in spans)
 
 
-def last_fields(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str] | None:
+def last_fields(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> Fields | None:
     """Return the last run of DSPy's marked fields that holds all of some, by their names; None for none. A field that
     stands there once more begins another run."""
-    runs: list[dict[str, str]] = [{}]
+    runs: list[Fields] = [{}]
     marks = list(FIELD.finditer(text))
-    for mark, following in zip_longest(marks, marks[1:]):
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
         if mark[1] in runs[-1]:
             runs.append({})
-        runs[-1][mark[1]] = text[mark.end() : following.start() if following else None].strip()
-    whole = [run for run in runs if all(name in run for name in names)]
-    kept = {name: whole[-1][name] for name in (*names, *optional) if name in whole[-1]} if whole else {}
-    return kept or None
+        runs[-1][mark[1]] = text[mark.end() : end].strip()
+    whole = _holding(runs, names, optional)
+    return whole[-1] if whole else None
 
 
-def first_value(text: str, annotation: Any) -> str:
-    """Return the first whole value in the text of a marked field, and all of a text. Raises ValueError where a list or
-    an object is asked for and the text begins with words: whatever comes behind them may be a draft."""
-    if annotation is str:
-        return text
-    text = FENCE.sub("", text)
+def first_value(value: Any, annotation: Any) -> Any:
+    """Return what the value of a field stands for: itself, but of a text whose field is none the first whole value in
+    it. Raises ValueError where a list or an object is asked for and the text begins with words: whatever comes behind
+    them may be a draft."""
+    is_union = get_origin(annotation) in (Union, UnionType)
+    if not isinstance(value, str) or annotation is str or (is_union and str in get_args(annotation)):
+        return value
+    text = FENCE.sub("", value)
     with suppress(ValueError):
-        _, end = json.JSONDecoder(strict=False).raw_decode(text)
-        return text[:end]
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
+    if text[:1] in ("[", "{"):
+        return json_repair.loads(text)
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    if (is_model or get_origin(annotation) in (list, dict)) and text[:1] not in ("[", "{"):
+    if is_model or get_origin(annotation) in (list, dict):
         raise ValueError("a field begins with words, not with its value")
-    return text
+    return text.strip("'")
 
 
 # --- How a prompt is rendered and an answer read: DSPy's adapters
@@ -186,26 +204,42 @@ DEMOS_KEPT = 512  # rendered demos of an adapter
 class _Reader:
     """What both adapters share.
 
-    They read answers as this module says, with every failure as their own error: DSPy lets the errors of its parsers
-    pass, where an answer nests too deep for them or holds a number of ten thousand digits. An output that a demo lacks
-    is left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And
-    the system message of a signature is rendered once, and so is a demo: together they are half of the work for a
-    prompt.
+    They read answers as this module says, with every failure as their own error. An output that a demo lacks is left
+    out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And the
+    system message of a signature is rendered once, and so is a demo: together they are half of the work for a prompt.
     """
+
+    readers: Sequence[Callable[..., Fields | None]]  # of the form that is asked for, then of the other one
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.format_system_message = lru_cache(maxsize=32)(super().format_system_message)  # type: ignore[misc]
         self._demo = cached(LRUCache(DEMOS_KEPT), key=_demo_key, lock=Lock())(self._render_demo)
 
-    def parse(self, signature: Any, completion: str) -> Any:
-        name = type(self).__name__
+    def parse(self, signature: Any, completion: str) -> Fields:
+        text = without_thoughts(completion)
         try:
-            return _read(signature, completion, isinstance(self, dspy.JSONAdapter), super().parse)  # type: ignore[misc]
-        except AdapterParseError as error:
-            raise AdapterParseError(name, signature, without_thoughts(completion)) from error
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise AdapterParseError(name, signature, completion, message=str(error)) from error
+            return self._read(signature, text)
+        except (AdapterParseError, ValueError, RecursionError, MemoryError) as error:
+            raise AdapterParseError(type(self).__name__, signature, text, message=str(error)) from error
+
+    def _read(self, signature: Any, text: str) -> Fields:
+        """Return the fields of an answer, without thoughts. Raises AdapterParseError, ValueError, RecursionError,
+        MemoryError."""
+        if len(text) > MOST_READ:
+            raise ValueError(f"longer than {MOST_READ:,} characters")
+        outputs = signature.output_fields
+        names = [name for name, field in outputs.items() if field.is_required()]
+        optional = [name for name in outputs if name not in names]
+        for reader in self.readers:
+            if (values := reader(text, names, optional)) is not None:
+                return _validated(signature, values)
+        if any(field.annotation is not str for field in outputs.values()):
+            raise AdapterParseError(type(self).__name__, signature, text)
+        values = super().parse(signature, text)  # type: ignore[misc]  # a text that was cut is still a text
+        if "None" in values.values():  # which DSPy makes of null
+            raise ValueError("it holds no text")
+        return _validated(signature, values)
 
     def format_demos(self, signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return [dict(message) for demo in demos for message in self._demo(signature, demo)]
@@ -226,6 +260,8 @@ def _demo_key(signature: Any, demo: Mapping[str, Any]) -> tuple[Any, str]:
 class JSONAdapter(_Reader, dspy.JSONAdapter):
     """DSPy's adapter for JSON, with the schema of this package, which each call brings along."""
 
+    readers = last_object, last_fields
+
     def __call__(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: Any) -> Any:
         options = {"response_format": response_format(signature), **lm_kwargs}
         return dspy.ChatAdapter.__call__(self, lm, options, signature, demos, inputs)
@@ -234,6 +270,8 @@ class JSONAdapter(_Reader, dspy.JSONAdapter):
 class ChatAdapter(_Reader, dspy.ChatAdapter):
     """DSPy's adapter for marked fields."""
 
+    readers = last_fields, last_object
+
 
 def adapter_for(schema: bool) -> dspy.Adapter:
     """Return the adapter for JSON under a schema where the model takes one, elsewhere that for marked fields, whose
@@ -241,40 +279,15 @@ def adapter_for(schema: bool) -> dspy.Adapter:
     return JSONAdapter() if schema else ChatAdapter(use_json_adapter_fallback=False)
 
 
-def _read(signature: Any, completion: str, is_json: bool, parse: Callable[[Any, str], Any]) -> Any:
-    """Return the fields of an answer. is_json: the form that was asked for; parse: reads a text without any form.
-    Raises AdapterParseError, ValueError, RecursionError, MemoryError."""
-    text, outputs = without_thoughts(completion), signature.output_fields
-    if len(text) > MOST_READ:
-        raise ValueError(f"longer than {MOST_READ:,} characters")
-    names = [name for name, field in outputs.items() if field.is_required()]
-    optional = [name for name in outputs if name not in names]
-    for form in (is_json, not is_json):
-        if form and (found := last_object(text, names, optional)) is not None:
-            for name, value in json.loads(found).items():
-                if name in outputs and outputs[name].annotation is str and not isinstance(value, str | int | float):
-                    raise ValueError(f"{name} is no text")  # DSPy would take null for the word "None"
-            return _sound(dspy.JSONAdapter().parse(signature, found), json.loads(found))
-        if not form and (values := last_fields(text, names, optional)) is not None:
-            values = {name: first_value(value, outputs[name].annotation) for name, value in values.items()}
-            marked = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in values.items())
-            return _sound(dspy.ChatAdapter().parse(signature, marked))
-    if all(field.annotation is str for field in outputs.values()):
-        fields = parse(signature, text)  # a text that was cut is still a text
-        if "None" in fields.values():  # which DSPy makes of null
-            raise ValueError("it holds no text")
-        return _sound(fields)
-    raise AdapterParseError("", signature, text)
-
-
-def _sound(fields: Any, *others: Any) -> Any:
-    """Return the fields of an answer. Raises ValueError where they, or others, hold what cannot be written down."""
-    written = json.dumps([fields, *others], default=str, ensure_ascii=False)
-    if "\\u0000" in written or re.search(r"[\ud800-\udfff]", written):
+def _validated(signature: Any, values: Fields) -> Fields:
+    """Return the fields of an answer as the signature has them. Raises ValueError where they are others, or hold what
+    cannot be written down."""
+    if UNWRITABLE.search(json.dumps(values, ensure_ascii=False, allow_nan=False)):
         raise ValueError("it holds half a character or a NUL")
-    if re.search(r"(?<![\w\"])(?:NaN|-?Infinity)(?![\w\"])", written):
-        json.dumps([fields, *others], default=str, allow_nan=False)
-    return fields
+    outputs = signature.output_fields
+    known = {name: first_value(value, outputs[name].annotation) for name, value in values.items() if name in outputs}
+    answer = outputs_model(signature).model_validate(known)
+    return {name: getattr(answer, name) for name in outputs}
 
 
 @lru_cache(maxsize=64)

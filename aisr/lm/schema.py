@@ -17,16 +17,22 @@ Detail = Literal["none", "counts", "ids"]
 
 
 @lru_cache(maxsize=64)
+def outputs_model(signature: Any) -> type[pydantic.BaseModel]:
+    """Return the type of the outputs of a signature. A number passes for a text; NaN and infinity for no number."""
+    fields: dict[str, Any] = {
+        name: (field.annotation, field.default) for name, field in signature.output_fields.items()
+    }
+    config = pydantic.ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False)
+    return pydantic.create_model("DSPyProgramOutputs", __config__=config, **fields)
+
+
+@lru_cache(maxsize=64)
 def response_format(signature: Any) -> dict[str, Any]:
     """Return the response format for the outputs of a signature, as OpenAI's API takes it: all fields in their order,
     and no other; any object where a field is an open mapping."""
     if any(get_origin(field.annotation) is dict for field in signature.output_fields.values()):
         return {"type": "json_object"}
-    fields: dict[str, Any] = {
-        name: (field.annotation, field.default) for name, field in signature.output_fields.items()
-    }
-    model = pydantic.create_model("DSPyProgramOutputs", __config__=pydantic.ConfigDict(extra="forbid"), **fields)
-    schema = model.model_json_schema()
+    schema = outputs_model(signature).model_json_schema()
     for field in schema["properties"].values():
         field.pop("json_schema_extra", None)
     _close(schema)
