@@ -3,21 +3,21 @@
 An answer is built field by field, in the order of its JSON schema. A field that is one of several given strings, or a
 list of so many of them, is scored: its probabilities are read from the model and the likeliest is taken, at any
 temperature. A list of up to so many is scored as well, item by item: which of those that are left, and whether it ends
-there. Everything else is generated under the schema. With `logprobs`, the response carries one entry a label, whose
-alternatives are whole labels.
+there. Everything else is generated under the schema. With `logprobs`, the response carries one token a label, whose
+alternatives are whole labels, and one for the text before it.
 """
 
 import json
 import math
 import os
 import threading
-import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+import httpx
 from dspy.lm15 import InvalidRequestError, Message, Request, Response, TextPart, TokenLogprob, TopLogprob, Usage
 
 from aisr.lm.schema import Detail
@@ -26,6 +26,8 @@ MAX_TOKENS = 512  # of an answer, where a request has no bound
 CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
 PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
+SOFTMAX = {"max_tokens": 1, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "post_sampling_probs": True}
+Ways = Mapping[str, Sequence[tuple[int, str]]]  # the tokens of each option, as ids and pieces
 
 
 def model_file() -> Path:
@@ -61,50 +63,26 @@ class EmbeddedEngine:
         self.lock = threading.Lock()
         self._server = xllamacpp.Server(params)
         self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def complete(self, request: Request) -> Response:
         """Return one response. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
-        schema = (request.config.response_format or {}).get("schema") or {}
-        writer = _Writer(self, request)
-        try:
-            with self.lock:
-                if schema.get("properties"):
-                    writer.object(schema)
-                else:
-                    writer.generate()
-        except RuntimeError as error:
-            raise InvalidRequestError(f"embedded model: {error}") from error
-        return writer.response()
+        with self.lock:
+            return _Writer(self, request).write()
 
     def continue_prompt(self, prompt: str, **body: Any) -> dict[str, Any]:
         """Return what continues a prompt, as OpenAI's completions have it. body: further fields of the request. Raises
-        RuntimeError where it is refused, for instance since it exceeds the context."""
+        InvalidRequestError where it is refused, for instance since it exceeds the context."""
         answer = self._server.handle_completions({"prompt": prompt, "seed": 0, "cache_prompt": True, **body})
-        if not isinstance(answer, dict) or "error" in answer:
-            error = answer.get("error", answer) if isinstance(answer, dict) else answer
-            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
-        return answer
-
-    def next_token(self, prompt: str, tokens: Sequence[int]) -> tuple[list[float], int]:
-        """Return the softmax over given tokens to follow a prompt, and how many tokens that has."""
-        sampling = {"max_tokens": 1, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
-        bias = [[token, OPTION_BIAS] for token in tokens]
-        answer = self.continue_prompt(
-            prompt, logprobs=len(tokens), post_sampling_probs=True, logit_bias=bias, **sampling
-        )
-        top = answer["choices"][0]["logprobs"]["content"][0]["top_probs"]
-        by_token = {entry["id"]: entry["prob"] for entry in top}
-        shares = [max(by_token.get(token, 0.0), 1e-12) for token in tokens]
-        return [share / math.fsum(shares) for share in shares], answer["usage"]["prompt_tokens"]
+        if "choices" not in answer:
+            raise InvalidRequestError(f"embedded model: {json.dumps(answer)}")
+        return dict(answer)
 
     @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load_engine`
     def tokens(self, text: str) -> list[tuple[int, str]]:
         """Return token ids and pieces. xllamacpp tokenizes nowhere but on the loopback port that it opens."""
-        body = json.dumps({"content": text, "with_pieces": True}).encode()
-        request = urllib.request.Request(f"{self.address}/tokenize", body, {"Content-Type": "application/json"})
-        with self._open(request, timeout=60.0) as answer:
-            return [(token["id"], token["piece"]) for token in json.load(answer)["tokens"]]
+        body = {"content": text, "with_pieces": True}
+        answer = httpx.post(f"{self.address}/tokenize", json=body, timeout=60.0, trust_env=False)
+        return [(token["id"], token["piece"]) for token in answer.json()["tokens"]]
 
 
 @lru_cache(maxsize=1)
@@ -117,100 +95,126 @@ class _Writer:
     """Writes the answer to a request, and keeps count of what that took."""
 
     def __init__(self, model: EmbeddedEngine, request: Request) -> None:
-        self.model, self.request, self.prompt = model, request, chat_prompt(request)
-        self.text, self.finished = "", True
+        self.model, self.config, self.prompt = model, request.config, chat_prompt(request)
+        self.text, self.ending = "", "stop"
         self.read = self.written = 0  # tokens; to score options none are written
-        self.scored: list[TokenLogprob] = []
+        self.tokens: list[TokenLogprob] = []  # the text up to the last label: each label, and what stands before it
 
-    def object(self, schema: dict[str, Any]) -> None:
-        """Write the fields of a JSON object, one after the other."""
-        for name, field in schema["properties"].items():
+    def write(self) -> Response:
+        schema = (self.config.response_format or {}).get("schema") or {}
+        for name, field in schema.get("properties", {}).items():
             self.text += f"{', ' if self.text else '{'}{json.dumps(name)}: "
-            items, most = field.get("items", {}), field.get("maxItems")
-            if "enum" in field:
-                self._label(field["enum"])
-            elif "enum" in items and most is not None:
-                self._list(items["enum"], field.get("minItems", 0), most)
-            else:
-                self.generate(json_schema={**field, "$defs": schema.get("$defs", {})})
-        self.text += "}"
+            self._field(field, schema.get("$defs", {}))
+        if self.text:
+            self.text += "}"
+        else:
+            self._generate()
+        return Response(
+            id=None,
+            model="embedded",
+            message=Message.assistant([TextPart(self.text)]),
+            finish_reason=self.ending,
+            usage=Usage(input_tokens=self.read, output_tokens=self.written),
+            logprobs=tuple(self.tokens) if self.config.logprobs is not None else None,
+        )
 
-    def _list(self, options: Sequence[str], least: int, most: int) -> None:
-        """Write labels, as many as there have to be, or ids, each at most once and for as long as going on is likelier
-        than ending."""
-        if least == most:
-            for number in range(most):
-                self.text += ", " if number else "["
-                self._label(options)
-            self.text += "]"
-            return
-        left, ends, goes_on, count = [json.dumps(one)[1:-1] for one in options], "[]", '["', 0
-        while left and count < most and (count < least or self._pick([ends, goes_on], "")[0][0] == goes_on):
-            chosen = self._pick(left, '"', goes_on)[0][0]
+    def _field(self, field: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+        options, most = field.get("items", {}).get("enum"), field.get("maxItems")
+        if "enum" in field:
+            self._label(field["enum"])
+        elif options is None or most is None:
+            self._generate(json_schema={**field, "$defs": definitions})
+        elif field.get("minItems") == most:
+            self._labels(options, most)
+        else:
+            self._ids(options, field.get("minItems", 0), most)
+
+    def _labels(self, options: Sequence[str], count: int) -> None:
+        """Write a list of so many labels."""
+        for number in range(count):
+            self.text += ", " if number else "["
+            self._label(options)
+        self.text += "]"
+
+    def _ids(self, options: Sequence[str], least: int, most: int) -> None:
+        """Write a list of ids, each at most once and for as long as going on is likelier than ending."""
+        left, ends, goes_on = [json.dumps(option)[1:-1] for option in options], "[]", '["'
+        for count in range(min(most, len(left))):
+            if count >= least and self._likeliest([ends, goes_on]) == ends:
+                break
+            chosen = self._likeliest(left, '"', goes_on)
             self.text += goes_on + chosen
             left.remove(chosen)
-            ends, goes_on, count = '"]', '", "', count + 1
+            ends, goes_on = '"]', '", "'
         self.text += ends
 
     def _label(self, options: Sequence[str]) -> None:
-        ranked = self._pick(options, '"', '"')
-        self.text += f'"{ranked[0][0]}"'
+        ranked = self._ranked(options, '"', '"')
         top = tuple(TopLogprob(token=option, logprob=math.log(share or 1e-300)) for option, share in ranked)
-        self.scored.append(TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top))
+        before = self.text[sum(len(token.token) for token in self.tokens) :] + '"'
+        self.tokens.append(TokenLogprob(token=before, logprob=0.0, top=()))
+        self.tokens.append(TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top))
+        self.text += f'"{top[0].token}"'
 
-    def _pick(self, options: Sequence[str], end: str, begin: str = "") -> list[tuple[str, float]]:
-        """Return the options that may stand next, between two texts, with their probabilities, the likeliest first.
+    def _likeliest(self, options: Sequence[str], end: str = "", begin: str = "") -> str:
+        return self._ranked(options, end, begin)[0][0]
+
+    def _ranked(self, options: Sequence[str], end: str, begin: str) -> list[tuple[str, float]]:
+        """Return the options that may stand next, between two texts, with their probabilities, the likeliest first."""
+        ways = {option: self.model.tokens(option + end) for option in options}
+        return sorted(self._shares(ways, 0, 1.0, begin), key=lambda pair: -pair[1])
+
+    def _shares(self, ways: Ways, depth: int, share: float, begin: str) -> Iterator[tuple[str, float]]:
+        """Yield options with their probabilities; `share` is that of all of them, whose first `depth` tokens agree.
 
         Exact: the options form a tree of tokens; at each branch the softmax over the branches is read from one
         next-token request, and an option has the product along its way. What follows the last branch is certain, so
         that long labels pay nothing for their length.
         """
-        ways = {option: self.model.tokens(option + end) for option in options}
-        shares = dict.fromkeys(options, 0.0)
-        pending: list[tuple[int, float, list[str]]] = [(0, 1.0, list(options))]
-        while pending:
-            depth, share, members = pending.pop()
-            while len(members) > 1 and len({ways[member][depth][0] for member in members}) == 1:
-                depth += 1
-            if len(members) == 1:
-                shares[members[0]] = share
-                continue
-            so_far = "".join(piece for _, piece in ways[members[0]][:depth])
-            branches = sorted({ways[member][depth][0] for member in members})
-            found, read = self.model.next_token(self.prompt + self.text + begin + so_far, branches)
-            self.read = self.read or read
-            for token, part in zip(branches, found, strict=True):
-                pending.append((depth + 1, share * part, [one for one in members if ways[one][depth][0] == token]))
-        return sorted(shares.items(), key=lambda pair: -pair[1])
+        if len(ways) == 1:
+            yield next(iter(ways)), share
+            return
+        branches: dict[int, dict[str, Sequence[tuple[int, str]]]] = {}
+        for option, way in ways.items():
+            branches.setdefault(way[depth][0], {})[option] = way
+        parts = [1.0]
+        if len(branches) > 1:
+            way = next(iter(ways.values()))
+            parts = self._softmax(begin + "".join(piece for _, piece in way[:depth]), sorted(branches))
+        for token, part in zip(sorted(branches), parts, strict=True):
+            yield from self._shares(branches[token], depth + 1, share * part, begin)
 
-    def generate(self, **constraint: Any) -> None:
+    def _softmax(self, begun: str, tokens: Sequence[int]) -> list[float]:
+        """Return the softmax over tokens to follow what is written and begun."""
+        bias = [[token, OPTION_BIAS] for token in tokens]
+        answer = self._continue(begun, logprobs=len(tokens), logit_bias=bias, **SOFTMAX)
+        by_token = {entry["id"]: entry["prob"] for entry in answer["logprobs"]["content"][0]["top_probs"]}
+        shares = [max(by_token.get(token, 0.0), 1e-12) for token in tokens]
+        return [share / math.fsum(shares) for share in shares]
+
+    def _generate(self, **constraint: Any) -> None:
         """Continue the answer. constraint: `json_schema`, if there is one."""
-        config = self.request.config
-        most = max((config.max_tokens or MAX_TOKENS) - self.written, 1)
-        prompt, heat = self.prompt + self.text, config.temperature or 0.0  # 0 takes the likeliest token
-        answer = self.model.continue_prompt(prompt, max_tokens=most, temperature=heat, **constraint)
-        (choice,) = answer["choices"]
+        most = max((self.config.max_tokens or MAX_TOKENS) - self.written, 1)
+        heat = self.config.temperature or 0.0  # 0 takes the likeliest token
+        choice = self._continue("", max_tokens=most, temperature=heat, **constraint)
         self.text += choice["text"].strip() if constraint else choice["text"]
-        self.finished = self.finished and choice["finish_reason"] == "stop"
-        self.read = self.read or answer["usage"]["prompt_tokens"]
-        self.written += answer["usage"]["completion_tokens"]
+        self.written += choice["usage"]["completion_tokens"]
+        if choice["finish_reason"] != "stop":
+            self.ending = "length"
 
-    def response(self) -> Response:
-        return Response(
-            id=None,
-            model=self.request.model,
-            message=Message.assistant([TextPart(self.text)]),
-            finish_reason="stop" if self.finished else "length",
-            usage=Usage(input_tokens=self.read, output_tokens=self.written),
-            logprobs=tuple(self.scored) if self.scored and self.request.config.logprobs is not None else None,
-        )
+    def _continue(self, begun: str, **body: Any) -> dict[str, Any]:
+        answer = self.model.continue_prompt(self.prompt + self.text + begun, **body)
+        self.read = self.read or answer["usage"]["prompt_tokens"]
+        return {**answer["choices"][0], "usage": answer["usage"]}
 
 
 def chat_prompt(request: Request) -> str:
     """Return a request in SmolLM2's chat format (ChatML), open for the assistant's answer. Control tokens inside a
     message are broken up: a paper that holds one must not open a message of its own."""
     system = request.system or ""
-    turns = [("system", system if isinstance(system, str) else "".join(part.text for part in system))] if system else []
+    if not isinstance(system, str):
+        system = "".join(part.text for part in system)
+    turns = [("system", system)] if system else []
     turns += [(message.role, message.text or "") for message in request.messages]
-    marked = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in turns)
-    return f"{marked}<|im_start|>assistant\n"
+    marked = [f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in turns]
+    return "".join([*marked, "<|im_start|>assistant\n"])

@@ -10,11 +10,15 @@ import pytest
 from dspy.lm15 import Config, Message, Request
 
 from aisr.base.jsonl import read
+from aisr.judging.judge import judge
+from aisr.lm.config import EMBEDDED, LMConfig
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt, load_engine
+from aisr.lm.open import open_config
+from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import run_apart
 from support.corpora import read_rows, write
-from support.scripted import corpus
+from support.scripted import claim, corpus
 
 LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "Contradiction"]
 
@@ -37,13 +41,19 @@ def test_each_label_is_the_likeliest_of_probabilities_that_sum_to_one(engine: Em
     """As many as the schema demands, each scored; so a paragraph's sentences are labelled in one answer."""
     labels = {"type": "array", "items": {"enum": LABELS}, "minItems": 3, "maxItems": 3}
     response = engine.complete(request("Three.", {"type": "object", "properties": {"labels": labels}}, logprobs=5))
-    assert response.logprobs is not None
-    assert json.loads(response.message.text or "")["labels"] == [slot.token for slot in response.logprobs]
-    assert len(response.logprobs) == 3
-    for slot in response.logprobs:
+    slots = [token for token in response.logprobs or () if token.top]
+    assert json.loads(response.message.text or "")["labels"] == [slot.token for slot in slots]
+    assert len(slots) == 3
+    for slot in slots:
         assert slot.token == slot.top[0].token
         assert {top.token for top in slot.top} == set(LABELS)
         assert math.fsum(math.exp(top.logprob) for top in slot.top) == pytest.approx(1)
+
+
+def test_the_probabilities_of_labels_are_those_of_the_model() -> None:
+    lm = open_config(LMConfig(EMBEDDED))
+    outcome = judge(TRACK1, TRACK1.build({}), claim("Supported"), lm)
+    assert [judgement.source for judgement in outcome.judgements] == ["logprobs"]
 
 
 def test_control_tokens_in_the_data_open_no_turn_of_their_own() -> None:
