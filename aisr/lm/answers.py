@@ -118,7 +118,12 @@ def _holding(objects: Sequence[Fields], names: Sequence[str], optional: Sequence
 def _decode_objects(text: str) -> tuple[list[Fields], str]:
     """Return the JSON objects in a text, those within others first, and what is left of one that was cut."""
     objects: list[Fields] = []
-    decoder = json.JSONDecoder(strict=False, object_hook=lambda found: objects.append(found) or found)
+
+    def keep(found: Fields) -> Fields:
+        objects.append(found)
+        return found
+
+    decoder = json.JSONDecoder(strict=False, object_hook=keep)
     place, cut = text.find("{"), len(text)
     for _ in range(MOST_BRACES):
         if place < 0:
