@@ -16,6 +16,7 @@ from aisr_papers.readers.pdf_tables import Part, Rows, join_parts, rows_of, tabl
 
 LEAST = 25.0  # points, of a side of a figure
 MARGIN = 3.0  # points of margin around it
+MOST = 10_000  # rules of a page that are looked at
 BESIDE = 60.0  # points between a drawing and the labels at its sides
 
 
@@ -23,11 +24,14 @@ def find_pictures(captions: Sequence[Block], pages: Sequence[Page], regions: Map
     """Return what is drawn beside each caption, with its labels, by the first line of the caption. Drawings above a
     caption are taken, where there are none those below it; each is of the nearest caption."""
     drawings: dict[Line, list[Box]] = {}
-    boxes = {block.lines[0]: bounding_box(line.box for line in block.lines) for block in captions}
+    boxes: dict[Line, Box] = {}
+    for block in captions:
+        first = block.lines[0]
+        boxes[first] = bounding_box(line.box for line in block.lines if line.page == first.page)
     for page in pages:
         lines = [line for line in boxes if line.page == page.number]
         for drawing in regions[page.number].figures if lines else ():
-            nearest = min(lines, key=lambda line: _distance(line, boxes[line], drawing))
+            nearest = min(lines, key=lambda line: _distance(boxes[line], drawing))
             drawings.setdefault(nearest, []).append(drawing)
     by_number = {page.number: page for page in pages}
     pictures: dict[Line, Box] = {}
@@ -40,7 +44,7 @@ def find_pictures(captions: Sequence[Block], pages: Sequence[Page], regions: Map
     return pictures
 
 
-def _distance(line: Line, caption: Box, drawing: Box) -> float:
+def _distance(caption: Box, drawing: Box) -> float:
     """Return how far a drawing stands from a caption; one below it, and one that is not in its middle, counts as
     further away."""
     distance = max(drawing.top - caption.bottom, caption.top - drawing.bottom, 0)
@@ -57,7 +61,7 @@ def _with_labels(drawing: Box, line: Line, caption: Box, page: Page, words: Sequ
     right = min(max(line.column[1], drawing.right), drawing.right + BESIDE)
     band = Box(left, drawing.top, right, bottom)
     turned = [word for word in page.words if word.hidden == "turned"]
-    beside = [box for box in (*page.rules, *(word.box for word in (*words, *turned))) if is_within(box, band)]
+    beside = [box for box in (*page.rules[:MOST], *(word.box for word in (*words, *turned))) if is_within(box, band)]
     whole = bounding_box([drawing, *beside])
     return Box(
         max(whole.left - MARGIN, 0),
