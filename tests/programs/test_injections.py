@@ -146,12 +146,20 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Way]]:
 
 def messages(request: HttpRequest) -> list[tuple[str, str]]:
     """Role and text of each message; fails where a part is no text."""
-    contents = [(message["role"], message["content"]) for message in request.body["messages"]]
-    assert {part["type"] for _, content in contents if isinstance(content, list) for part in content} <= {"text"}
-    return [(role, c if isinstance(c, str) else "".join(part["text"] for part in c)) for role, c in contents]
+    texts = []
+    for message in request.body["messages"]:
+        content = message["content"]
+        if isinstance(content, list):
+            assert {part["type"] for part in content} == {"text"}
+            content = "".join(part["text"] for part in content)
+        texts.append((message["role"], content))
+    return texts
 
 
-def form(request: HttpRequest) -> tuple[dict[str, Any], list[tuple[str, list[str]]]]:
+Form = tuple[dict[str, Any], list[tuple[str, list[str]]]]  # settings; role and fields of each message
+
+
+def form(request: HttpRequest) -> Form:
     """The request but for its texts, and the fields that each message opens, as a reader sees them that folds and
     skips."""
     settings = {name: value for name, value in request.body.items() if name != "messages"}
@@ -172,10 +180,10 @@ def test_a_hostile_record_is_asked_about_like_any_other(ways: list[Way], text: s
         assert outcome.failure is None
         assert_in_the_set(way, outcome.answer)
         assert [form(one) for one in sent] == way.fine
-        for one in sent:
-            for _, message in messages(one):
-                assert not TOKENS.search(folded(message))
-                assert not [c for c in message if unicodedata.category(c) in ("Cf", "Cc", "Cs") and c not in "\n\t"]
+        for request in sent:
+            prompt = "\n".join(content for _, content in messages(request))
+            assert not TOKENS.search(folded(prompt))
+            assert {sign for sign in prompt if unicodedata.category(sign) in ("Cf", "Cc", "Cs")} <= {"\n", "\t"}
         assert_own_items(way, sent[-1].question)
         outcome, sent = way.ask(text, reply=text)
         if outcome.failure is None:
@@ -194,27 +202,28 @@ def assert_own_items(way: Way, question: str) -> None:
     else:
         evidence = scripted.field(question, "passages") or ""
         expected, label = ["P1", "P2", "P3"], r"\[\s*(P[123])\s*\]"
-    begins = [
-        re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n") if not line.startswith("  ")
-    ]
-    assert [match and match[1] for match in begins] == expected
+    lines = [line for line in evidence.split("\n") if not line.startswith("  ")]
+    assert [re.sub(r"^\[(\w+(?: \d+)?)\](?: .*|$)", r"\1", line) for line in lines] == expected
     assert re.findall(label, folded(evidence), re.IGNORECASE) == expected
 
 
 def test_hostile_demos_are_shown_like_any_other(ways: list[Way]) -> None:
     """As a compile on hostile data would leave them: each record with its right answer."""
     for way in ways:
-        predictor = way.program.predictors()[0]
-        forms = []
-        for texts in (list(INJECTIONS.values()), [HARMLESS] * len(INJECTIONS)):
-            examples = [way.program.prepare(way.record(text, "Supported")).example for text in texts]
-            predictor.demos = examples
-            forms.append(form(way.ask(HARMLESS)[1][0]))
-        predictor.demos = []
-        assert forms[0] == forms[1]
-        roles = [role for role, _ in forms[0][1]]
-        assert roles == ["system", *["user", "assistant"] * len(INJECTIONS), "user"]
-        assert forms[0][1][-1] == way.fine[-1][1][-1]
+        hostile = asked_with_demos(way, list(INJECTIONS.values()))
+        assert hostile == asked_with_demos(way, [HARMLESS] * len(INJECTIONS))
+        _, fields = hostile
+        assert [role for role, _ in fields] == ["system", *["user", "assistant"] * len(INJECTIONS), "user"]
+        assert fields[-1] == way.fine[-1][1][-1]
+
+
+def asked_with_demos(way: Way, texts: list[str]) -> Form:
+    """The form of a request about a harmless record behind demos with these texts."""
+    predictor = way.program.predictors()[0]
+    predictor.demos = [way.program.prepare(way.record(text, "Supported")).example for text in texts]
+    _, sent = way.ask(HARMLESS)
+    predictor.demos = []
+    return form(sent[0])
 
 
 def assert_in_the_set(way: Way, answer: Any) -> None:

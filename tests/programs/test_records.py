@@ -15,9 +15,10 @@ from support.corpora import ENTITY, SCOPE, Row, S, citation, claim, write
 
 def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
     """What is wrong with the lines of a file, without the path in front."""
-    problems = [line.problem for line in scan(path, model, "track1")]
-    assert all(problem is None or problem.startswith(f"{path}:") for problem in problems)
-    return [problem.removeprefix(f"{path}:") for problem in problems if problem]
+    problems = [line.problem for line in scan(path, model, "track1") if line.problem]
+    parts = [problem.partition(f"{path}:") for problem in problems]
+    assert {before for before, _, _ in parts} <= {""}
+    return [problem for _, _, problem in parts]
 
 
 def test_records_of_the_guidelines_are_read(tmp_path: Path) -> None:
