@@ -62,7 +62,7 @@ def read_json(path: Path, most: int | None = None) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, source: str) -> Any:
-    """The value of a JSON text. Raises `BadArtifact`, naming `source`."""
+    """Return the value of a JSON text. Raises `BadArtifact`, naming `source`."""
     from pydantic_core import from_json  # the help of commands does without it
 
     try:
@@ -85,8 +85,8 @@ def split_files(folder: Path, task: str) -> dict[str, Path]:
 
 
 def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """The first key in which the identities of two runs differ, with both values, as `lm: this then, that now`; None
-    for the same run. A key that only one of them has is a difference."""
+    """Return the first key in which the identities of two runs differ, with both values, as `lm: this then, that now`;
+    None for one run. A key that only one of them has is a difference."""
     for key in dict.fromkeys([*now, *earlier]):
         if earlier.get(key) != now.get(key):
             return f"{key}: {earlier.get(key)} then, {now.get(key)} now"
@@ -97,7 +97,7 @@ def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str 
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """JSON as it stands in an artifact: readable, and the same for the same content."""
+    """Return JSON as it stands in an artifact: readable, and equal for equal content."""
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

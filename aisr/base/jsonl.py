@@ -78,14 +78,14 @@ def count_lines(path: str | PathLike[str], most: int | None = None) -> int:
 
 
 def _is_list(file: BinaryIO) -> bool:
-    """Whether a file, which is read from its beginning afterwards, begins as a JSON list does."""
+    """Return whether a file, which is read from its beginning afterwards, begins as a JSON list does."""
     beginning = file.read(1024).removeprefix(codecs.BOM_UTF8).lstrip()
     file.seek(0)
     return beginning.startswith(b"[")
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The number of each line that is not blank, and the line; of a long one no more than `LONGEST_LINE` + 1 bytes."""
+    """Yield the number of each line that is not blank, and the line; of a long one `LONGEST_LINE` + 1 bytes."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -97,7 +97,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _json_object(line: bytes) -> dict[str, Any]:
-    """The object in a line. Raises UserError where there is none."""
+    """Return the object in a line. Raises UserError where there is none."""
     if len(line) > LONGEST_LINE:
         raise UserError("longer than 64 MiB; expected one record")
     try:
@@ -137,7 +137,7 @@ def valid_text(text: str) -> str:
 
 
 def valid_texts(value: Any) -> Any:
-    """Do the same throughout a JSON value."""
+    """Return a JSON value whose texts are all valid, as `valid_text` has them."""
     return json.loads(valid_text(json.dumps(value, ensure_ascii=False)))
 
 

@@ -27,5 +27,5 @@ def render_page(template: Path, style: Path, scripts: Sequence[Path], **content:
 
 
 def _digest(text: str) -> str:
-    """A script or style as the policy of a page admits it."""
+    """Return the digest by which the policy of a page admits a script or style."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -6,11 +6,10 @@ import dspy
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):
-    """MIPROv2 whose evaluation and sets of demos a subclass replaces, in the one step where they pass through: by its
-    `evaluation(own)` and `demo_sets(program, sets)`."""
+    """MIPROv2 whose evaluation and sets of demos a subclass replaces, in the one step where they pass through."""
 
-    evaluation: Any
-    demo_sets: Any
+    evaluation: Any  # returns the one to use, by MIPROv2's own
+    demo_sets: Any  # returns those to use, by the program and MIPROv2's own
 
     def _optimize_prompt_parameters(self, program: Any, texts: Any, demos: Any, own: Any, *rest: Any) -> Any:
         sets, evaluation = self.demo_sets(program, demos), self.evaluation(own)
@@ -26,8 +25,7 @@ PROMPT_EXPERIMENTS = "_mlflow_experiment_ids"  # the tag of a prompt of MLflow w
 
 
 def files_at(location: str, tracking_uri: str) -> Any:
-    """Return what reads and writes the files below an address of MLflow's: of an experiment, which its client does not
-    have, or of a run or model whose address is known, which its client asks for each time."""
+    """Return what reads and writes the files below an address of MLflow's, which its client asks for each time."""
     from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
     return get_artifact_repository(location, tracking_uri=tracking_uri)

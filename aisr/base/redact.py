@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 SHORTEST = 6  # shorter values are no secrets, and replacing them would garble the text
@@ -26,10 +27,15 @@ def environment_defaults(**values: str) -> Iterator[None]:
             os.environ.pop(name, None)
 
 
+@lru_cache(maxsize=1024)
+def _names_secret(variable: str) -> bool:
+    return SECRET_NAME.search(variable) is not None
+
+
 def values(text: str) -> str:
     """Return the text without the values of secret variables of the environment, and otherwise as it is."""
-    named = [pair for pair in os.environ.items() if SECRET_NAME.search(pair[0])]
-    lines = [(name, line.strip()) for name, value in named for line in value.splitlines()]
+    named = filter(_names_secret, os.environ)
+    lines = [(name, line.strip()) for name in named for line in os.environ[name].splitlines()]
     for name, line in sorted(lines, key=lambda pair: -len(pair[1])):  # one may hold another
         if len(line) >= SHORTEST:
             text = text.replace(line, f"<{name}>")
@@ -37,12 +43,13 @@ def values(text: str) -> str:
 
 
 def secrets(text: str) -> str:
-    """Return the same, also without user names and passwords in URLs; control characters are spelled out."""
+    """Return the text without values of secrets, and names and passwords in URLs; control characters are spelled
+    out."""
     return printable(USER_INFO.sub("", values(text)))
 
 
 def addresses(text: str) -> str:
-    """Return the same, also without any http address: for files that are passed on."""
+    """Return the text without secrets and without any http address: for files that are passed on."""
     return ADDRESS.sub("<address>", secrets(text))
 
 

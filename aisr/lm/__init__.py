@@ -1,1 +1,1 @@
-"""Language models: opened from a spec string, paced, counted, cached."""
+"""Language models: opened by name, limited and charged, their answers read, kept and recorded."""

@@ -107,7 +107,7 @@ class Ledger:
             raise BudgetSpent(f"the budget is spent: {reason}")
 
     def start_call(self) -> None:
-        """Do the same, and count the call as sent until `end_call` enters it."""
+        """Check the limits, and count the call as sent until `end_call` enters it. Raises as `check`."""
         with self._lock:
             self.check()
             self._under_way += 1

@@ -66,7 +66,7 @@ LONGEST_RETRY_AFTER = 120.0  # seconds; a server that asks for more has no room 
 
 
 class WaitTooLong(LMRateLimitError):
-    """The server names a time too far off to wait for, for every other record as well."""
+    """The server asks for more than `LONGEST_RETRY_AFTER`. Other records would meet the same, so the run ends."""
 
 
 class Unreachable(LMTransportError):
@@ -273,7 +273,7 @@ class OpenLM(dspy.LM):
         )
 
     async def acall(self, *args: Any, **options: Any) -> Any:
-        """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
+        """Return what a call does; the event loop waits for it (`dspy.asyncify` has a thread a program)."""
         return self(*args, **options)
 
     def call_digest(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:

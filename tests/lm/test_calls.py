@@ -3,7 +3,6 @@ again: `test_faults.py`."""
 
 import json
 import math
-import re
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import pytest
 from dspy.utils.exceptions import LMError
 
 from aisr.judging.judge import judge_all
-from aisr.lm.budget import BudgetSpent, Ledger, Limits, Spend
 from aisr.lm.client import OpenLM, Unreachable, WaitTooLong
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_config
@@ -130,34 +128,31 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     assert spent() > kept
 
 
-SPENDS = """
-import sys
-from pathlib import Path
-from aisr.base.errors import UserError
-from aisr.lm.budget import Ledger, Limits, Spend
-ledger = Ledger.for_output(Path(sys.argv[1]), Limits(usd=1.0, calls=1))
-try:
-    ledger.start_call()
-    ledger.end_call(Spend(calls=1, usd=0.9))
-except UserError as error:
-    print(error)
-"""
+def test_limits_hold_over_two_processes_of_one_output(loopback: Loopback, tmp_path: Path) -> None:
+    """Two compiles of one name: the second is refused while the first one spends."""
+    few = ["--max-train", 4, "--max-dev", 2, "--max-test", 2, "--optimizer", "labeled", "--no-track"]
+    words = ["compile", "--task", "track1", "--data", "sample", "--name", "it", "--artifacts", tmp_path, *few]
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    is_refused = threading.Event()
 
+    def reply(request: object) -> str:
+        is_refused.wait(60)
+        return "no label"
 
-def test_limits_hold_over_two_processes_of_one_output(tmp_path: Path) -> None:
-    """One waits for the other; then it counts what that spent, also where it was opened before."""
-
-    def other_process() -> str:
-        words = [sys.executable, "-c", SPENDS, str(tmp_path / "out")]
-        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
-
-    ledger = Ledger.for_output(tmp_path / "out", Limits(usd=1.0))
-    assert other_process() == ""
-    ledger.start_call()
-    assert re.search("another process spends for this output; wait for it", other_process())
-    ledger.end_call(Spend(calls=1, usd=0.2))
-    with pytest.raises(BudgetSpent, match=r"1\.1000 USD are spent \(0\.9000 of them by earlier runs"):
-        ledger.start_call()
+    loopback.reply = reply
+    limits = ["-L", "price=1,10", "-L", "threads=1", "--max-usd", 0.0009, "--max-calls", 2]
+    command = [sys.executable, "-m", "aisr.cli", *map(str, [*words, *lm, *limits])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        while not loopback.requests and first.poll() is None:
+            threading.Event().wait(0.05)
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (second.returncode, len(loopback.requests)) == (2, 1)
+        assert "another process spends for this output; wait for it" in second.stderr
+        is_refused.set()
+        first.communicate(timeout=60)
+    assert len(loopback.requests) == 2
+    (spent,) = (tmp_path / "track1").glob("*.spend.json")
+    assert json.loads(spent.read_text()) == {"usd": pytest.approx(0.0008)}
 
 
 # --- What is kept: DSPy's cache in the user's own folder
