@@ -307,12 +307,14 @@ def run_plan(
     """Compile what was planned, below the artifacts folder `root`, with its report, and register it."""
     callbacks = _callbacks(on_event)
     if track:
+        callbacks.stage("asking MLflow what may be written")
         check_writable(root, plan.task, registers=True)  # what the store does not take is said before anything is spent
     run = compile_program(plan, lm.opened, teacher.opened, root, callbacks)
     callbacks.stage("writing the report, from the response cache")
     report = write_compile_report(run)
     if not track:
         return CompiledRun(run)
+    callbacks.stage("logging to MLflow, and registering the program")
     problem = f"{run.folder}/ is whole, but not registered in MLflow"
     registered, failed = store.try_to_log(lambda: log_compile(root, run, report), problem)
     return CompiledRun(run, tuple(registered or ()), failed)

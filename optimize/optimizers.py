@@ -21,6 +21,7 @@ from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize
 from aisr.base.private import EvaluatedMIPRO
+from aisr.base.progress import Stage, stage_of
 from aisr.judging.evaluate import score_cases
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
@@ -44,35 +45,46 @@ from aisr.programs.text import runs, sentences
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35
+MIPRO_FULL_EVERY = 5  # trials on minibatches, after which the best program is scored on all of dev
 
 
 def mipro(search: Search) -> list[Program]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
-    score itself."""
-    optimizer = CorpusMIPRO(
-        search,
-        metric=search.objective,
-        metric_threshold=1.0,
-        auto=None,
-        num_candidates=search.settings.candidates,
-        max_bootstrapped_demos=search.settings.demos,
-        max_labeled_demos=search.settings.demos,
-        num_threads=search.lm.threads,
-        max_errors=len(search.train) + len(search.dev) + 1,
-        seed=search.settings.seed,
-        prompt_model=search.teacher,
-        task_model=search.lm,
-        teacher_settings=search.teacher_settings,
-    )
-    best = optimizer.compile(
-        search.student,
-        trainset=[case.for_metric() for case in lesson_pool(search)],
-        valset=search.valset,
-        num_trials=2 * search.settings.candidates,
-        minibatch=len(search.dev) > MIPRO_MINIBATCH,
-        minibatch_size=MIPRO_MINIBATCH,
-        seed=search.settings.seed,
-    )
+    score itself.
+
+    Its proposer shows the LM the source of the program's class: an edit there, of a comment too, changes these prompts.
+    """
+    trials = 2 * search.settings.candidates
+    has_minibatches = len(search.dev) > MIPRO_MINIBATCH
+    # The uncompiled program, each trial, and the best so far on all of dev after every five trials and at the end.
+    scored = 1 + trials + (-(-trials // MIPRO_FULL_EVERY) if has_minibatches else 0)
+    with stage_of("mipro: scoring programs", scored) as stage:
+        optimizer = CorpusMIPRO(
+            search,
+            stage,
+            metric=search.objective,
+            metric_threshold=1.0,
+            auto=None,
+            num_candidates=search.settings.candidates,
+            max_bootstrapped_demos=search.settings.demos,
+            max_labeled_demos=search.settings.demos,
+            num_threads=search.lm.threads,
+            max_errors=len(search.train) + len(search.dev) + 1,
+            seed=search.settings.seed,
+            prompt_model=search.teacher,
+            task_model=search.lm,
+            teacher_settings=search.teacher_settings,
+        )
+        best = optimizer.compile(
+            search.student,
+            trainset=[case.for_metric() for case in lesson_pool(search)],
+            valset=search.valset,
+            num_trials=trials,
+            minibatch=has_minibatches,
+            minibatch_size=MIPRO_MINIBATCH,
+            minibatch_full_eval_steps=MIPRO_FULL_EVERY,
+            seed=search.settings.seed,
+        )
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
     programs = [best, *(candidate["program"] for candidate in tried)]
     search.note(f"mipro: {_proposed(search, programs)} in the {pluralize(len(tried), 'program')} that it tried")
@@ -84,18 +96,31 @@ def gepa(search: Search) -> list[Program]:
     pool = demo_pool(search)
     reflection = Reflection(search.student, search.train, search.objective.confusion, search.teacher.adapter)
     gate = CorpusAcceptance(search.task, pool)
-    optimizer = dspy.GEPA(
-        metric=search.objective.with_feedback,
-        max_metric_calls=search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH),
-        reflection_minibatch_size=GEPA_MINIBATCH,
-        reflection_lm=search.teacher.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
-        instruction_proposer=reflection,
-        gepa_kwargs={"acceptance_criterion": gate},
-        num_threads=search.lm.threads,
-        track_stats=True,
-        seed=search.settings.seed,
-    )
-    best = optimizer.compile(search.student, trainset=[case.for_metric() for case in pool], valset=search.valset)
+    most_calls = search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH)
+    with stage_of("gepa: judging records under proposed instructions", most_calls) as stage:
+
+        def metric(
+            example: dspy.Example,
+            prediction: dspy.Prediction,
+            trace: Any = None,
+            pred_name: str | None = None,
+            pred_trace: Any = None,
+        ) -> dspy.Prediction:
+            stage.done += pred_name is None  # else it is asked again, for the feedback alone
+            return search.objective.with_feedback(example, prediction)
+
+        optimizer = dspy.GEPA(
+            metric=metric,
+            max_metric_calls=most_calls,
+            reflection_minibatch_size=GEPA_MINIBATCH,
+            reflection_lm=search.teacher.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
+            instruction_proposer=reflection,
+            gepa_kwargs={"acceptance_criterion": gate},
+            num_threads=search.lm.threads,
+            track_stats=True,
+            seed=search.settings.seed,
+        )
+        best = optimizer.compile(search.student, trainset=[case.for_metric() for case in pool], valset=search.valset)
     if reflection.unusable:
         count = pluralize(len(reflection.unusable), "reflection")
         search.note(f"gepa: {count} could not be used, the first: {reflection.unusable[0]}")
@@ -194,12 +219,14 @@ def _global_seed(seed: int) -> Iterator[None]:
 class CorpusEvaluate(Evaluate):
     """DSPy's evaluation with the official score of the corpus (0-100) in place of the mean of the metric."""
 
-    def __init__(self, task: Task, evaluate: Evaluate) -> None:
+    def __init__(self, task: Task, evaluate: Evaluate, stage: Stage) -> None:
         self.__dict__.update(evaluate.__dict__)
         self.task = task
+        self.stage = stage
 
     def __call__(self, *args: Any, **kwargs: Any) -> EvaluationResult:
         results = super().__call__(*args, **kwargs).results
+        self.stage.done += 1
         cases = [Case.from_metric(example) for example, _, _ in results]
         answers = [_answer(self.task, prediction) for _, prediction, _ in results]
         return EvaluationResult(score=100 * value(score_cases(self.task, cases, answers)), results=results)
@@ -209,12 +236,13 @@ class CorpusMIPRO(EvaluatedMIPRO):
     """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch, and that proposes complete sets of
     demos."""
 
-    def __init__(self, search: Search, **settings: Any) -> None:
+    def __init__(self, search: Search, stage: Stage, **settings: Any) -> None:
         super().__init__(**settings)
         self.search = search
+        self.stage = stage
 
     def evaluation(self, own: Evaluate) -> Evaluate:
-        return CorpusEvaluate(self.search.task, own)
+        return CorpusEvaluate(self.search.task, own, self.stage)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
         judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)

@@ -242,7 +242,7 @@ class Track2(Program):
         self._set_policy(EvidencePolicy.model_validate({"none": sorted(empty | unseen)}))
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """Set the policy that was saved. Raises ValueError where it is no such thing."""
+        """Set the same from what was saved. Raises ValueError where it is no such thing."""
         self._set_policy(EvidencePolicy.model_validate(saved))
 
     def _set_policy(self, policy: EvidencePolicy) -> None:

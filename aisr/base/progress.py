@@ -1,7 +1,7 @@
 """How far a piece of work is: a stage with a count of a total, for whoever shows it.
 
-Work that may take longer than two seconds counts its items by `counted`. A command shows them (`aisr.cli.display.Live`)
-while it listens (`heard_by`); without a listener nothing is shown.
+Work that may take longer than two seconds counts its items by `counted`, or by `stage_of` where others loop. A command
+shows them (`aisr.cli.display.Live`) while it listens (`heard_by`); without a listener nothing is shown.
 """
 
 import time
@@ -55,17 +55,24 @@ def heard_by(listener: Callable[[Stage], object]) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def stage_of(text: str, total: int | None) -> Iterator[Stage]:
+    """Begin a stage whose count is raised within the block, by whoever does the work."""
+    stage = Stage(text, total)
+    if listener := _listener.get():
+        listener(stage)
+    try:
+        yield stage
+    finally:
+        stage.is_over = True
+
+
 def counted(items: Iterable[CountedT], text: str, total: int | None = None, step: int = 1) -> Iterator[CountedT]:
     """Yield the items, each counted as `step` once it is worked on. text: what happens to them; total: by default their
     number, where they have one."""
     if total is None and isinstance(items, Sized):
         total = len(items)
-    stage = Stage(text, total)
-    if listener := _listener.get():
-        listener(stage)
-    try:
+    with stage_of(text, total) as stage:
         for item in items:
             yield item
             stage.done += step
-    finally:
-        stage.is_over = True
