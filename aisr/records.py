@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from aisr.api import AnyRecord, Verdict, as_task, check_record, errors_in_python
 from aisr.base.errors import UserError, merge_repeats
-from aisr.base.files import cache_folder, digest_texts, write_whole
+from aisr.base.files import cache_folder, digest_texts, pluralize, write_whole
 from aisr.base.jsonl import count_lines, read, scan
 from aisr.base.progress import counted
 from aisr.judging.judge import find_image_folder
@@ -109,7 +109,8 @@ class RecordsCheck:
 
     def lines(self) -> list[str]:
         """Return it in words, but for the pictures."""
-        lines = [*self.problems, f"{self.name}: {self.records} good records, {self.bad} bad lines"]
+        counts = f"{pluralize(self.records, 'good record')}, {pluralize(self.bad, 'bad line')}"
+        lines = [*self.problems, f"{self.name}: {counts}"]
         lines += [f"  {count:6d}  {label}" for label, count in self.labels.items()]
         if self.records:
             lines.append(

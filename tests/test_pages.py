@@ -119,7 +119,7 @@ def test_the_records_of_the_page_on_data_are_records_and_score(tmp_path: Path, a
     for number in (1, 2):
         gold, predicted = tmp_path / f"gold{number}.jsonl", tmp_path / f"predicted{number}.jsonl"
         checked = aisr("check", gold, "--task", f"track{number}")
-        assert "1 good records, 0 bad lines" in checked.out
+        assert "1 good record, 0 bad lines" in checked.out
         scored = aisr("score", gold, predicted, "--task", f"track{number}")
         assert scored.code == 0, scored.err
         assert "100.0" in scored.out

@@ -100,7 +100,7 @@ def test_records_are_files_dicts_or_checked_records(compiled: Compiled, tmp_path
         with pytest.raises(aisr.UserError, match=r"^records\[2\]: evidence_bundle: missing"):
             bad()
     assert str(aisr.check("track1", [rows[0], {"claim_text": "x"}, rows[1]])).startswith(
-        "records[1]: evidence_bundle: missing; sentence_label: missing\nrecords: 2 good records, 1 bad lines\n"
+        "records[1]: evidence_bundle: missing; sentence_label: missing\nrecords: 2 good records, 1 bad line\n"
     )
     assert aisr.check("track1", rows, against=checked).comparison is not None
 

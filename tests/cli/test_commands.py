@@ -147,7 +147,7 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compil
 @pytest.mark.parametrize("task", TASKS)
 def test_an_example_is_a_record_that_check_takes(aisr: Aisr, task: str, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(aisr("example", task).out, "utf-8")
-    assert "1 good records, 0 bad lines" in aisr("check", tmp_path / "one.jsonl", "--task", task).out
+    assert "1 good record, 0 bad lines" in aisr("check", tmp_path / "one.jsonl", "--task", task).out
 
 
 def test_one_complaint_is_said_once_with_its_number_and_first_place(aisr: Aisr, tmp_path: Path) -> None:
