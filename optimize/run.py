@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact.manifest import Data, Manifest, UsedLM, read_versions, save_files
+from aisr.artifact.manifest import Data, Manifest, read_versions, save_files
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
@@ -21,6 +21,7 @@ from aisr.judging.evaluate import Result, check_any_judged, evaluate
 from aisr.judging.judge import attach, judge_all, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
+from aisr.lm.info import LMInfo
 from aisr.metrics.intervals import Interval
 from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
@@ -371,8 +372,8 @@ class Run:
             options=self.champion.options.model_dump(),
             champion=choice.champion.name,
             ranker=self.ranker,
-            lm=UsedLM.model_validate(self.lm.describe()),
-            teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
+            lm=LMInfo.model_validate(self.lm),
+            teacher=None if self.teacher is self.lm else LMInfo.model_validate(self.teacher),
             data=self._describe_data(),
             leakage={
                 "rule": LEAKAGE_RULE,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from aisr.base.errors import UserError
 from aisr.base.files import SAMPLE, BadArtifact, digest_file, read_json, with_interval, write_whole
 from aisr.base.jsonl import explain
+from aisr.lm.info import LMInfo
 
 PROGRAM = "program.json"
 FILE = "manifest.json"
@@ -54,17 +55,6 @@ class Data(_Part):
     records: int  # that were used
 
 
-class UsedLM(_Part):
-    """A language model: its name in the command, and the form of its requests."""
-
-    spec: str = ""
-    model: str | None = None
-    endpoint: str | None = None  # the digest of an address, never that
-    adapter: str | None = None
-    temperature: float | None = None
-    logprobs: bool | None = None
-
-
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
     is compared with; `no_lm_dev`, `no_lm_test` of the no-LM baseline, where a task has one."""
@@ -73,7 +63,7 @@ class Manifest(_Part):
     digest: str
     name: str = ""
     optimizer: str = ""
-    lm: UsedLM = UsedLM()
+    lm: LMInfo = LMInfo()
     scores: dict[str, Score] = {}
     made: str | None = None
     command: str | None = None
@@ -82,7 +72,7 @@ class Manifest(_Part):
     champion: str | None = None
     # The evidence ranker that was fitted, whether it was `kept`, and its `gain` (`aisr.optimize.ranker_fit.RankerFit`).
     ranker: dict[str, Any] | None = None
-    teacher: UsedLM | None = None
+    teacher: LMInfo | None = None
     data: dict[str, Data] = {}
     leakage: dict[str, Any] = {}  # the `rule` of what counts as shared, and by split what it shares with train
     target: dict[str, Any] | None = None  # the set that it aims at, see `aisr.optimize.target.Target.as_dict`

@@ -5,8 +5,9 @@ from typing import Any
 
 import dspy
 
-from aisr.artifact.manifest import Manifest, UsedLM
+from aisr.artifact.manifest import Manifest
 from aisr.base.files import percent, with_interval
+from aisr.lm.info import LMInfo
 from aisr.programs.nearest_demos import SIMILARITY_WORDS
 from aisr.programs.program import Options, Program
 from aisr.programs.task import Task
@@ -136,7 +137,7 @@ def _reproduce(manifest: Manifest) -> list[str]:
     ]
 
 
-def _describe_lm(lm: UsedLM) -> str:
+def _describe_lm(lm: LMInfo) -> str:
     server = f"a server, digest of its address {lm.endpoint}"
     model = f" ({server if lm.endpoint else lm.model})" if lm.model != lm.spec else ""
     return f"{lm.spec}{model}, answers by {lm.adapter}, temperature {lm.temperature}"

@@ -220,17 +220,6 @@ class OpenLM(dspy.LM):
         model = self.spec if self.endpoint else self.model
         return f"{model} {type(self.adapter).__name__} {logprobs} log-probabilities"
 
-    def describe(self) -> dict[str, Any]:
-        """Return what a manifest records of it."""
-        return {
-            "spec": self.spec,
-            "model": self.model,
-            "endpoint": self.endpoint,
-            "adapter": type(self.adapter).__name__,
-            "temperature": self.kwargs.get("temperature"),
-            "logprobs": self.gives_logprobs,
-        }
-
     def context(self) -> Any:
         """`with lm.context(): program(...)`."""
         return dspy.context(

@@ -15,10 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import dspy
 from dspy.lm15 import InvalidRequestError, Request, Response
 from dspy.utils.exceptions import LMConfigurationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize, replacing
@@ -27,23 +26,18 @@ from aisr.lm.answers import Answer, adapter_for
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
+from aisr.lm.info import LMInfo
 
 # --- The lines of a recording
 
 
-def _class_name(adapter: Any) -> Any:
-    return type(adapter).__name__ if isinstance(adapter, dspy.Adapter) else adapter
+class RecordedEngine(LMInfo):
+    """An LM as far as it shapes prompts and the choice of a champion. It stands in the place of its engine, and answers
+    nothing."""
 
-
-class Model(BaseModel):
-    """An LM as far as it shapes prompts and the choice of a champion: attributes of `OpenLM`. It stands in the place of
-    its engine, and answers nothing."""
-
-    model_config = ConfigDict(from_attributes=True)
-    spec: str
     model: str
-    endpoint: str | None
-    adapter: Annotated[Literal["JSONAdapter", "ChatAdapter"], BeforeValidator(_class_name)]
+    temperature: float | None = Field(default=None, exclude=True)  # one of `sampling`
+    logprobs: bool | None = Field(default=None, exclude=True)  # `gives_logprobs`
     sampling: dict[str, Any]  # temperature, longest answer
     price: Price | None  # the champion is chosen by score and price
     gives_logprobs: bool
@@ -62,7 +56,7 @@ class Header(BaseModel):
     model_config = ConfigDict(extra="forbid")
     format: Literal[1] = 1
     aisr: str
-    lms: dict[str, Model]
+    lms: dict[str, RecordedEngine]
 
 
 def read_lines(path: Path) -> Iterator[Header | Answer]:
@@ -106,7 +100,7 @@ def recording(path: Path, lms: Mapping[str, OpenLM]) -> Iterator["Recorder"]:
             next(read_lines(path))
         except LMUnavailable as error:
             raise UserError(f"--record {path} exists and is no recording; choose another name") from error
-    header = Header(aisr=version("aisr"), lms={role: Model.model_validate(lm) for role, lm in lms.items()})
+    header = Header(aisr=version("aisr"), lms={role: RecordedEngine.model_validate(lm) for role, lm in lms.items()})
     with replacing(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as lines:
         recorder = Recorder(lines)
         recorder.write(header)
@@ -165,7 +159,7 @@ class RecordedLM(OpenLM):
     """An LM whose answers are those of a recording. They count as answers of the cache."""
 
     def __init__(
-        self, model: Model, config: LMConfig, ledger: Ledger, header: Header, answers: dict[str, bytes]
+        self, model: RecordedEngine, config: LMConfig, ledger: Ledger, header: Header, answers: dict[str, bytes]
     ) -> None:
         """answers: packed, by the digests of their calls."""
         super().__init__(model.model, config, ledger, model.price, engine=model)

@@ -24,6 +24,7 @@ from aisr.judging.evaluate import Evaluation
 from aisr.judging.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
+from aisr.lm.info import LMInfo
 from aisr.optimize.run import Run
 from aisr.programs.program import Program
 from aisr.programs.task import Task
@@ -120,7 +121,7 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
         DIGEST_TAG: evaluation.loaded.digest,
     }
     metrics = _metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds)
-    params = {f"lm.{key}": value for key, value in lm.describe().items() if value is not None}
+    params = {f"lm.{key}": value for key, value in LMInfo.model_validate(lm).model_dump(exclude_none=True).items()}
     dataset = (evaluation.data, digest_file(evaluation.data), len(result.scores))
     with _run(mlflow, root, task, program, tags, evaluation.command, evaluation.seconds) as logged:
         client, run_id = mlflow.MlflowClient(), logged.info.run_id
