@@ -18,7 +18,7 @@ from aisr.base.files import as_json, digest_file, digest_text, first_difference,
 from aisr.base.jsonl import read
 from aisr.base.progress import counted
 from aisr.judging.evaluate import Result, check_any_judged, evaluate
-from aisr.judging.judge import attach, judge_all, picture_digest
+from aisr.judging.judge import attach, judge_all, keep_threads, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.lm.info import LMInfo
@@ -98,9 +98,10 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
         raise UserError(f"{error}; not even dev could be judged once, nothing is saved") from error
     # Only now: an address or a model that was mistyped must not take the name from the right one.
     write_whole(file, as_json(identity))
-    run.aim()
-    run.search()
-    run.score_test()
+    with keep_threads(lm):
+        run.aim()
+        run.search()
+        run.score_test()
     run.save()
     return run
 

@@ -7,7 +7,9 @@ account of its reasons is not requested: it would be written after the verdict.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
@@ -148,7 +150,8 @@ def map_ordered(
 
 def _by_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
     waiting: deque[Future[ResultT]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    kept = _kept_threads.get()
+    with nullcontext(kept) if kept else ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
@@ -157,7 +160,25 @@ def _by_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            wait([future for future in waiting if not future.cancel()])
+
+
+_kept_threads: ContextVar[ThreadPoolExecutor | None] = ContextVar("threads of a compile", default=None)
+
+
+@contextmanager
+def keep_threads(lm: OpenLM) -> Iterator[None]:
+    """Have all that an LM judges within the block use the same threads, which end with it.
+
+    A new thread opens the 16 files of DSPy's cache again: a quarter of the CPU of a call where three records are judged
+    at a time, as by GEPA.
+    """
+    with ThreadPoolExecutor(lm.threads) as pool:
+        token = _kept_threads.set(pool)
+        try:
+            yield
+        finally:
+            _kept_threads.reset(token)
 
 
 # --- What is behind a judgement: the calls of the LM
