@@ -155,6 +155,13 @@ def test_the_worse_go_and_who_is_not_shown_to_be_worse_and_the_uncompiled_progra
     assert not {2, 4, 5} & set(survivors(tallies, [k % 10 for k in range(60)]))
 
 
+def test_the_race_draws_whole_groups() -> None:
+    """Six records that the leader alone has right are proof enough, unless they are one paper of ten."""
+    leader, other = shares(*[1.0] * 60), shares(*[0.0] * 6, *[1.0] * 54)
+    assert survivors([leader, other], list(range(60))) == survivors([leader, other]) == [0]
+    assert survivors([leader, other], [k // 6 for k in range(60)]) == [0, 1]
+
+
 GOLD = [[[label]] for label in (S, CAUSAL, ENTITY, CONTRA) for _ in range(20)] + [[[SCOPE]]]
 
 

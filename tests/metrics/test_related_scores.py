@@ -102,6 +102,7 @@ def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has
     predicted = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
     scores = Matches.of(gold, predicted)
     assert scores.right().tolist() == [True, False, False, False]
+    assert min(scores.evidence[0], scores.questions[0]) > 0.99  # answers are compared with their questions
     report = scores.corpus_score()
     assert value(scores) == report.score == 0.25
     assert report.parts["accuracy"] == 0.5
@@ -137,6 +138,7 @@ def test_the_scorer_of_figures_is_reproduced(tmp_path: Path) -> None:
         ("FIG 1", "FIG 1", 1, 1),
         ("FIG 1", "FIG 1A", 0.5, 0.5),
         ("FIG 1A", "FIG 1B", 0, 0),
+        ("the last page", "FIG 1", 0, 0),
         ("FIG 1", "FIG 10", 0, 0.5),
         ("FIG 1", "SUPP FIG 1", 0, 0.5),
         ("fig 1", "FIG 1", 1, 0),

@@ -12,10 +12,11 @@ from aisr.metrics.intervals import in_words
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import choose, why_none_was_kept
+from aisr.optimize.race import nested
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Settings
 from aisr.programs.task import Task
-from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1, Track1Record
 from aisr.report.page import write_compile_report
 from support.corpora import write
 from support.runs import SILENT
@@ -94,12 +95,55 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
 
 
+def test_a_dropped_candidate_is_no_champion_for_the_part_of_dev_that_it_was_judged_on() -> None:
+    """The early leader is right about the first half of dev alone, the one that it drops about most of that half."""
+    dev = examples_of(60)
+    first_half = nested([TRACK1.balance_key(case.gold) for case in dev])[:30]
+    most = set(first_half) - set([row for row in first_half if row % 2][:6])  # six Contradictions are missed
+    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "HALF", "MOST")]
+
+    def answer(request: Any) -> str:
+        (number,) = re.findall(r"Row (\d+)\.", question(request))
+        known = first_half if "HALF" in wording(request) else most if "MOST" in wording(request) else []
+        return right(request) if int(number) - 1 in known else flat(request)
+
+    choice = choose(TRACK1, candidates, dev, scripted(answer))
+    half, dropped = choice.contenders[1:]
+    assert (half.finished, dropped.finished) == (True, False)
+    assert dropped.chosen_by > half.chosen_by
+    assert choice.champion is half
+    assert why_none_was_kept(choice, ["MOST"]) == "its program was not kept: dropped by the race on dev"
+
+
 def test_a_gain_on_records_of_few_groups_is_too_few_to_tell() -> None:
     dev = [replace(case, group=number % 2) for number, case in enumerate(examples_of(60))]
     candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "RIGHT")]
     alone, grouped = (choose(TRACK1, candidates, rows, scripted(by_instruction)) for rows in (examples_of(60), dev))
     assert alone.champion.gain.low > 0
     assert in_words(grouped.champion.gain, "A") == "too few independent records to tell"
+
+
+@pytest.mark.parametrize(
+    ("count", "weight", "measure"),
+    [
+        (50, 1.0, ""),
+        (50, 2.0, " (weighted to the target)"),
+        (45, 1.0, " (rare labels counted less)"),
+        (45, 2.0, " (weighted to the target, rare labels counted less)"),
+    ],
+)
+def test_a_choice_says_in_what_its_score_differs_from_the_official_one(count: int, weight: float, measure: str) -> None:
+    program = TRACK1.build({})
+    dev = [program.prepare(claim(CLAIM_LABELS[k % 5], number=k + 1)) for k in range(count)]
+    dev[0] = replace(dev[0], weight=weight)
+    assert choose(TRACK1, [Candidate("uncompiled", program)], dev, scripted(flat)).describe_measure() == measure
+
+
+def test_nearest_demos_are_the_default_for_many_records_where_demos_are_wanted(tmp_path: Path) -> None:
+    (train := tmp_path / "train.jsonl").write_text("{}\n" * nearest.FROM)
+    assert nearest.default_optimizers(train, None, 4) == ["knn"]
+    assert nearest.default_optimizers(train, None, 0) == ["random-search"]
+    assert nearest.default_optimizers(train, nearest.FROM - 1, 4) == ["random-search"]
 
 
 def has_demos(request: Any) -> bool:

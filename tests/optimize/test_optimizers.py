@@ -15,11 +15,13 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 from aisr.artifact.program import parse, program_text, uncompiled_baseline
 from aisr.base.errors import UserError
 from aisr.judging.judge import judge_all
+from aisr.optimize.demos import complete_set, covering
 from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
 from aisr.optimize.search import GRADIENT_RECORDS, Candidate, Search, Settings, gradient_records
 from aisr.programs.case import Case
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
+from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S
 from support.scripted import Answers, cases, citation, claim, corpus, flat, question, requests, right, scripted, wording
 
 
@@ -166,6 +168,31 @@ def test_every_set_of_labelled_demos_has_all_labels_and_evidence_where_there_is_
             assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P20"])
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
             assert demo["passages"].count("Model") < 40
+
+
+@pytest.mark.parametrize(
+    ("rows", "demos", "expected"),
+    [
+        ([[S], [S], [S], [CONTRA]], 3, [3, 0, 1]),  # a missing label first, then the order
+        ([[S, CONTRA], [ENTITY], [CAUSAL, SCOPE]], 2, [0, 2]),  # fewer places than labels: as many of them as can be
+    ],
+)
+def test_demos_cover_the_labels_before_they_follow_the_order(
+    rows: list[list[str]], demos: int, expected: list[int]
+) -> None:
+    student, lm = TRACK1.build({}), scripted(right)
+    train = [student.prepare(claim(*labels, number=k)) for k, labels in enumerate(rows)]
+    work = Search(TRACK1, student, train, train, Settings(demos=demos), lm, lm, print)
+    examples = [case.example for case in train]
+    assert sorted(examples.index(demo) for demo in covering(work, examples)) == sorted(expected)
+
+
+def test_a_bootstrapped_set_gets_one_labelled_record_of_each_label_that_it_lacks() -> None:
+    student, lm = TRACK1.build({}), scripted(right)
+    train = [student.prepare(claim(label, number=k)) for k, label in enumerate([S, *[CONTRA] * 4, *[ENTITY] * 4])]
+    work = Search(TRACK1, student, train, train, Settings(demos=8), lm, lm, print)
+    demos = complete_set(work, [train[0].example])
+    assert sorted(label for demo in demos for label in demo["sentence_labels"]) == sorted([S, CONTRA, ENTITY])
 
 
 def test_bootstrapping_asks_about_records_whose_evidence_the_prompt_would_cut_away() -> None:

@@ -195,6 +195,13 @@ def test_two_texts_are_near_duplicates_by_themselves_whatever_else_is_compared(o
         assert (first == last) == same
 
 
+def test_near_duplicates_are_found_among_hundreds_of_texts() -> None:
+    texts = [essay(k) for k in range(450)]
+    found = near_duplicates([*texts, *(f"{text} indeed" for text in texts)])
+    assert found[:450] == found[450:]
+    assert len({*found}) == 450
+
+
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10**6), words=st.sampled_from([4, 12, 40]))
 def test_groups_of_near_duplicates_are_those_of_all_compared_with_all(seed: int, words: int) -> None:
@@ -233,6 +240,7 @@ def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: P
     assert leakage["splits"]["dev"] == {"sharing": 1, "records": 8, "by_kind": {"evidence text": 1}}
     assert leakage["splits"]["test"]["sharing"] == 0
     assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in stages)
+    assert str(leak([{"claim:one"}, {"claim:other"}], [0])) == "0 of 1 records"
 
 
 # --- A copy that looks the same is known again, whatever a stranger did to it that nobody sees

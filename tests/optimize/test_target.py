@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import dspy
 import numpy as np
@@ -14,15 +15,16 @@ from aisr.judging.evaluate import score_cases
 from aisr.judging.judge import Outcome
 from aisr.metrics.intervals import difference_interval, score_interval
 from aisr.metrics.scores import Tally, value
-from aisr.optimize.target import Target, estimate_mix, parse_mix, rake
+from aisr.optimize.target import Comparison, Target, estimate_mix, parse_mix, rake, shape_of, stated_mix
 from aisr.programs.case import Case
+from aisr.programs.context24_figures import CONTEXT24_FIGURES
 from aisr.programs.probabilities import from_vote
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
-from aisr.programs.track2 import TRACK2
+from aisr.programs.track2 import TRACK2, Citation
 from support.commands import Aisr
 from support.compiled import FEW
-from support.corpora import beginning
+from support.corpora import CAUSAL, CONTRA, ENTITY, beginning
 from support.loopback import Loopback
 from support.paths import ROOT
 from support.scripted import claim
@@ -62,6 +64,11 @@ def test_weights_bring_a_split_to_the_mix_and_lengths_of_the_target_and_none_is_
     assert weights[40:].sum() / 60 == pytest.approx(0.84, abs=0.01)
     long = np.array(sizes) == 4
     assert weights[long].sum() / 60 == pytest.approx(0.5, abs=0.02)
+    few = rake(groups, [1] * 3 + [2] * 57, {}, [1] * 30 + [2] * 30)  # too few of one size to stand for half the target
+    assert few == pytest.approx(np.ones(60))
+    lacking = rake(["a"] * 30, [1] * 10 + [2] * 10 + [3] * 10, {}, [1] * 10 + [3] * 10)  # a size that the target lacks
+    assert lacking == pytest.approx([1.5] * 10 + [0.75] * 20)
+    assert (rake(["a", "b"], [1, 1], {"a": 1.0, "b": 0.0}, []) > 0).all()  # a record without weight is none
     rare = ["a"] * 99 + ["b"]
     assert rake(rare, [1] * 100, {"a": 0.1, "b": 0.9}, []).max() == pytest.approx(5, rel=0.1)
     assert rake(["a"] * 10, [1] * 10, {"b": 1.0}, []) == pytest.approx(np.ones(10))  # no record is in the group
@@ -89,6 +96,29 @@ def test_the_share_of_records_with_an_error_is_found_from_answers_alone(share: f
     assert sum(case.weight for case in weighted[200:]) / 300 == pytest.approx(share, abs=0.02)
 
 
+def test_labels_of_which_dev_has_few_are_estimated_with_the_one_that_is_answered_alike() -> None:
+    kinds = [("Supported", "Supported", 100), (CONTRA, CONTRA, 30), (CAUSAL, CAUSAL, 30), (ENTITY, CAUSAL, 5)]
+    rows = [(gold, said) for gold, said, count in kinds for _ in range(count)]
+    dev = [Case(dspy.Example(id=str(k)), [[gold]]) for k, (gold, _) in enumerate(rows)]
+    on_dev = [answered(said) for _, said in rows]
+    mix = estimate_mix(TRACK1, dev, on_dev, on_dev, seed=0)
+    assert mix.group_of[ENTITY] == mix.group_of[CAUSAL] != mix.group_of[CONTRA]
+    assert mix.shares[mix.group_of[CAUSAL]].value == pytest.approx(35 / 165, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("task", "stated", "first"), [(TRACK1, "error-free=0.2", 0.2), (TRACK2, "Supported=.2,Overstate=.8", 0.2)]
+)
+def test_records_are_weighted_to_a_stated_mix(task: Task, stated: str, first: float) -> None:
+    gold: list[Any] = [[["Supported"]], [["Supported"], [CONTRA]]]
+    if task is TRACK2:
+        gold = [Citation(label, []) for label in ("Supported", "Overstate")]
+    cases = [Case(dspy.Example(id=str(k)), gold[k % 2]) for k in range(20)]
+    mix = stated_mix(task, parse_mix(task, stated))
+    weights = [case.weight for case in Target(mix).weigh(task, cases)]
+    assert weights == pytest.approx([2 * first, 2 - 2 * first] * 10)
+
+
 @pytest.mark.parametrize(
     ("task", "mix", "message"),
     [
@@ -96,11 +126,23 @@ def test_the_share_of_records_with_an_error_is_found_from_answers_alone(share: f
         (TRACK1, "error-free=1.2", "shares of 0 to 1"),
         (TRACK1, "error-free=few", "'few' is no number"),
         (TRACK2, "Supported=.5,Overstate=.2", "sum to 0.7; expected 1"),
+        (CONTEXT24_FIGURES, "Supported=1", "context24-figures has no labels"),
     ],
 )
 def test_a_mix_that_cannot_be_is_refused(task: Task, mix: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         parse_mix(task, mix)
+
+
+def test_a_forecast_on_few_effective_records_or_other_texts_is_warned_of() -> None:
+    shape = shape_of(TRACK1, [claim("Supported")])
+    target = Target(None, comparison=Comparison(shape, shape, auc=0.8), effective={"train": 3, "dev": 12.4, "test": 40})
+    assert target.warnings() == [
+        "dev has 12 effective records under these weights; fewer than 40 tell little",
+        "the target's texts differ from dev's in ways that no weight mends",
+    ]
+    alike = Target(None, comparison=Comparison(shape, shape, auc=0.79), effective={"train": 3, "dev": 40})
+    assert alike.warnings() == []
 
 
 # --- The commands
@@ -136,6 +178,10 @@ def test_two_files_are_compared_without_an_lm(aisr: Aisr) -> None:
     assert done.code == 0, done.err
     assert "80 records" in done.out
     assert "texts told apart with AUC" in done.out
+    shape = r"80 records; [\d.]+ statements of \d+ words a record; evidence: 0.6 image, 1.2 table, 1.[56] text\n"
+    assert len(re.findall(shape, done.out.replace("80 records, ", "80 records; "))) == 2
+    shared = "80 of 80 records (80 a caption, 30 a near-duplicate evidence, 80 a picture)"
+    assert f"what they share with another: {shared}" in done.out
 
 
 def test_a_target_that_is_too_small_is_refused_before_anything_is_asked(aisr: Aisr, tmp_path: Path) -> None:

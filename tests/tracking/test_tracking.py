@@ -9,7 +9,6 @@ import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import dspy
@@ -23,7 +22,7 @@ from aisr.judging.judge import judge
 from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
 from aisr.tracking.prompts import register_prompts
-from aisr.tracking.registry import NotPromoted, _first_of_twins, load, promote
+from aisr.tracking.registry import NotPromoted, load, promote, register
 from aisr.tracking.store import open_store
 from support import corpora, servers
 from support.commands import Aisr, as_process
@@ -171,22 +170,43 @@ def test_traces_have_prediction_and_calls_and_each_label_beside_its_gold_label(l
     assert dspy.settings.callbacks == []
 
 
-def test_of_two_identical_compiles_at_once_the_first_version_stays(store: "Store") -> None:
-    client, tags = store.mlflow.MlflowClient(), {"aisr.train_data": "own", "aisr.dev_data": "own"}
-    first, second = store.register(0.5), store.register(0.5)
-    digest = client.get_model_version("x", first).tags["aisr.digest"]
-    assert _first_of_twins(client, "x", tags, first, digest) == first
-    assert _first_of_twins(client, "x", tags, second, digest) == first
-    (left,) = client.search_model_versions("name = 'x'")
-    assert str(left.version) == first
+def test_of_two_identical_compiles_at_once_the_first_version_stays(
+    compiled: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    mlflow = open_store(made.root)
+    client, manifest = mlflow.MlflowClient(), read_manifest(made.folder() / "manifest.json")
+    run = client.get_run(run_of(made, "1"))
+    client.delete_model_version("aisr-track1", "1")
+    save = mlflow.pyfunc.save_model
+
+    def compile_once() -> str:
+        return register(mlflow, TRACK1, made.folder(), manifest, run)
+
+    def while_the_other_registers(*words: Any, **options: Any) -> None:
+        monkeypatch.setattr(mlflow.pyfunc, "save_model", save)
+        first.append(compile_once())
+        save(*words, **options)
+
+    first = list[str]()
+    monkeypatch.setattr(mlflow.pyfunc, "save_model", while_the_other_registers)
+    assert [compile_once()] == first
+    (left,) = client.search_model_versions("name = 'aisr-track1'")
+    assert [str(left.version)] == first
 
 
-def test_the_address_of_a_run_names_the_workspace_and_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    mlflow = SimpleNamespace(get_tracking_uri=lambda: f"https://me:{KEY}@ml.example/")
-    run = SimpleNamespace(info=SimpleNamespace(run_id="r", experiment_id="7"))
-    assert runs._describe_run(mlflow, run) == "run r · https://ml.example/#/experiments/7/runs/r"
-    monkeypatch.setenv("MLFLOW_WORKSPACE", "one of ours")
-    assert runs._describe_run(mlflow, run).endswith("/runs/r?workspace=one%20of%20ours")
+def test_the_address_of_a_run_names_the_workspace_and_no_password(
+    compiled: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aisr: Aisr
+) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    open_store(made.root)
+    monkeypatch.setattr("mlflow.get_tracking_uri", lambda: f"https://me:{KEY}@ml.example/")
+    for workspace, query in (("", ""), ("one of ours", "?workspace=one%20of%20ours")):
+        monkeypatch.setenv("MLFLOW_WORKSPACE", workspace)
+        done = aisr("evaluate", "--task", "track1", "--program", made.folder(), *made.lm, "--data", TEST, "--limit", 2)
+        assert re.search(rf"run (\w+) · https://ml\.example/#/experiments/\d+/runs/\1{re.escape(query)}\n", done.out), (
+            done
+        )
 
 
 # --- versions that are gone, or copies
