@@ -8,6 +8,7 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
@@ -102,17 +103,23 @@ def test_large_pictures_are_decoded_by_one_thread_in_rows_on_white(
         see_through.save(file)
     at_once = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), see_through).convert("RGB")
     threads: set[int] = set()
-    flat = pictures._flat
+    convert = Image.Image.convert
 
-    def flatten(picture: Image.Image) -> Image.Image:
+    def convert_here(picture: Image.Image, *words: Any) -> Image.Image:
         threads.add(threading.get_ident())
-        return flat(picture)
+        return convert(picture, *words)
 
-    monkeypatch.setattr(pictures, "_flat", flatten)
+    monkeypatch.setattr(Image.Image, "convert", convert_here)
     monkeypatch.setattr(pictures, "ROWS", 7)
     monkeypatch.setattr(pictures, "LARGE", 40 * 60 - 1)
-    with ThreadPoolExecutor(4) as pool:
-        decoded = list(pool.map(decode, files))
+    together = threading.Barrier(len(files))
+
+    def decode_together(file: str) -> Image.Image:
+        together.wait()
+        return decode(file)
+
+    with ThreadPoolExecutor(len(files)) as pool:
+        decoded = list(pool.map(decode_together, files))
     assert len(threads) == 1
     assert all(one.tobytes() == at_once.tobytes() for one in decoded)
 
@@ -162,7 +169,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("80.5", "86.6", "72.7", "58.6"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
-    monkeypatch.setattr(pictures, "_reader", lambda: pytest.fail("it was read already"))
+    monkeypatch.setattr("rapidocr.RapidOCR.__call__", lambda *_, **__: pytest.fail("it was read already"))
     again = find_image_folder(SAMPLE, data)
     assert read_evidence(showing(path).evidence_bundle, "ocr", again).text == evidence
 
