@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from threading import Lock
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -111,7 +111,7 @@ def last_object(text: str, names: Sequence[str], optional: Sequence[str] = ()) -
 
 def _holding(objects: Sequence[Fields], names: Sequence[str], optional: Sequence[str]) -> list[Fields]:
     """Return those of some objects that hold an answer."""
-    whole = [found for found in objects if all(name in found for name in names)]
+    whole = [found for found in objects if found.keys() >= {*names}]
     return [found for found in whole if any(found.get(name) is not None for name in (*names, *optional))]
 
 
@@ -428,9 +428,9 @@ BEGINNING = 20  # characters of an answer by which it is found among its tokens
 def _tokens_of(text: str, tokens: Sequence[Any]) -> Sequence[Any]:
     """Return the tokens of an answer without those of the thought before it, which some servers list as well; none
     where the answer is not among them."""
-    place = "".join(token.token for token in tokens).rfind(text[:BEGINNING])
-    first, begin = 0, 0
-    while first < len(tokens) and begin + len(tokens[first].token) <= place:
-        begin += len(tokens[first].token)
-        first += 1
-    return tokens[first:] if place >= 0 and text else ()
+    texts = [token.token for token in tokens]
+    place = "".join(texts).rfind(text[:BEGINNING])
+    if place < 0 or not text:
+        return ()
+    ends = accumulate(map(len, texts))
+    return tokens[sum(end <= place for end in ends) :]

@@ -46,9 +46,11 @@ class Spend:
     def of(cls, usage: Usage | None, price: Price | None) -> "Spend":
         """Return the cost of a call that was sent. usage: as the server reports it; None where it reports none."""
         usage = usage or Usage()
-        prompt, completion, prefix = usage.input_tokens or 0, usage.output_tokens or 0, usage.cache_read_tokens or 0
-        usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
-        return cls(1, 0, prompt, completion, usd, prefix)
+        counts = usage.input_tokens, usage.output_tokens, usage.cache_read_tokens
+        prompt, completion, prefix = (count or 0 for count in counts)
+        usd = price.usd(prompt, completion) if price else None
+        is_charged = prompt + completion > 0
+        return cls(1, 0, prompt, completion, usd if is_charged else 0.0, prefix)
 
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
@@ -80,9 +82,10 @@ class Ledger:
         self._under_way = 0  # calls that were started and have not ended
         self._lock = threading.RLock()
         self._file = file
-        self._earlier = _read_spend(file) if file else 0.0
+        self._earlier = _read_spend(file)
         self._unwritten: str | None = None
         self._process_lock: FileLock | None = None  # taken before the first call that is sent
+        self._has_lock = False
 
     @classmethod
     def for_output(cls, output: Path, limits: Limits) -> "Ledger":
@@ -100,11 +103,12 @@ class Ledger:
     def check(self) -> None:
         """Raise `BudgetSpent` where a limit is reached, and note that it kept a call from being sent. Raises UserError
         where another process sends calls for the same output."""
-        if self._process_lock is not None:
-            self._take_lock()
-        if reason := self._exhausted_reason():
-            self.stopped = self.stopped or reason
-            raise BudgetSpent(f"the budget is spent: {reason}")
+        with self._lock:
+            self._take_process_lock()
+            reason = self._calls_reason() or self._usd_reason() or self._unwritten
+            if reason:
+                self.stopped = self.stopped or reason
+                raise BudgetSpent(f"the budget is spent: {reason}")
 
     def start_call(self) -> None:
         """Check the limits, and count the call as sent until `end_call` enters it. Raises as `check`."""
@@ -118,34 +122,37 @@ class Ledger:
             self._under_way -= 1
             self.add(spend)
 
-    def _take_lock(self) -> None:
-        with self._lock:
-            if (lock := self._process_lock) is None:
-                return
-            file = Path(lock.lock_file)
-            try:
-                with writing(file):
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.touch()
-                lock.acquire()
-            except Timeout as error:
-                raise UserError(f"{file}: another process spends for this output; wait for it") from error
-            self._earlier = _read_spend(self._file) if self._file else 0.0
-            self._process_lock, self._held = None, lock
+    def _take_process_lock(self) -> None:
+        """Keep other processes from sending calls for the same output, if no earlier call did."""
+        lock = self._process_lock
+        if lock is None or self._has_lock:
+            return
+        file = Path(lock.lock_file)
+        try:
+            with writing(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
+            lock.acquire()
+        except Timeout as error:
+            raise UserError(f"{file}: another process spends for this output; wait for it") from error
+        self._earlier, self._has_lock = _read_spend(self._file), True
 
-    def _exhausted_reason(self) -> str | None:
-        spend, limits = self.spend, self.limits
-        calls = spend.calls + self._under_way
-        if limits.calls is not None and calls >= limits.calls:
-            sent = "1 LM call was" if calls == 1 else f"{calls} LM calls were"
-            return f"{sent} sent and --max-calls is {limits.calls}"
-        total = self._earlier + (spend.usd or 0)
-        if limits.usd is not None and (spend.usd is None or total >= limits.usd):
-            before = ""
-            if self._file and self._earlier:
-                before = f" ({self._earlier:.4f} of them by earlier runs, says {self._file.name})"
-            return f"{total:.4f} USD are spent{before} and --max-usd is {limits.usd}"
-        return self._unwritten
+    def _calls_reason(self) -> str | None:
+        calls, most = self.spend.calls + self._under_way, self.limits.calls
+        if most is None or calls < most:
+            return None
+        sent = "1 LM call was" if calls == 1 else f"{calls} LM calls were"
+        return f"{sent} sent and --max-calls is {most}"
+
+    def _usd_reason(self) -> str | None:
+        usd, most = self.spend.usd, self.limits.usd
+        total = self._earlier + (usd or 0)
+        if most is None or (usd is not None and total < most):
+            return None
+        before = ""
+        if self._file and self._earlier:
+            before = f" ({self._earlier:.4f} of them by earlier runs, says {self._file.name})"
+        return f"{total:.4f} USD are spent{before} and --max-usd is {most}"
 
     def add(self, spend: Spend) -> None:
         """Enter calls."""
@@ -160,9 +167,11 @@ class Ledger:
                 self._unwritten = str(error)
 
 
-def _read_spend(file: Path) -> float:
+def _read_spend(file: Path | None) -> float:
     """Return what earlier runs spent, in US dollars; 0 where there is no file. Raises UserError for any other
     content."""
+    if file is None:
+        return 0.0
     try:
         usd = float(json.loads(file.read_bytes())["usd"])
         if not 0 <= usd < math.inf:

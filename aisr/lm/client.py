@@ -155,8 +155,9 @@ class Contact:
 
 # --- The language model
 
-CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
-OURS = ("lists", "n", "rollout_id")  # those that are no part of a request
+# Options of a call that are no part of its digest, and those of the others that are no part of its request.
+NOT_SHAPING = {"api_base", "api_key", "base_url", "cache", "lists", "timeout"}
+NOT_SENT = ("n", "rollout_id")
 TEMPERATURE = 0.0
 NAMES_SCHEMA = re.compile(r"schema|(?:min|max)_?items|response_format|grammar", re.IGNORECASE)
 _answers: ContextVar[list[Answer] | None] = ContextVar("answers of a task", default=None)
@@ -210,7 +211,7 @@ class OpenLM(dspy.LM):
     @property
     def sampling(self) -> dict[str, Any]:
         """Options of all calls that shape answers, such as temperature."""
-        return {name: value for name, value in self.kwargs.items() if name not in CONNECTION}
+        return {name: value for name, value in self.kwargs.items() if name not in NOT_SHAPING}
 
     @property
     def identity(self) -> str:
@@ -268,12 +269,16 @@ class OpenLM(dspy.LM):
     def call_digest(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
         """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
         temperature, rollout and schema."""
-        form = options.get("response_format") or {}
-        shaping = self.sampling | {name: value for name, value in options.items() if name not in (*CONNECTION, "lists")}
-        if form:
-            shaping["response_format"] = form["json_schema"]["schema"] if "json_schema" in form else form
-        call = [self.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
+        shaping = self._shaping(options)
+        if form := shaping.get("response_format"):
+            shaping["response_format"] = form.get("json_schema", {}).get("schema", form)
+        call = [self.model, prompt, messages, shaping]
         return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
+
+    def _shaping(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a call that shape its answer, with those of all calls."""
+        chosen = {**self.kwargs, **options}
+        return {name: value for name, value in chosen.items() if name not in NOT_SHAPING and value is not None}
 
     def answer(self, call: str, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Answer:
         """Return the answer to a call. call: its digest."""
@@ -302,10 +307,9 @@ class OpenLM(dspy.LM):
         """Return a call as DSPy's engines take it. Raises `LMUnsupportedFeatureError`."""
         if isinstance(prompt, Request):
             return prompt
-        chosen = {**self.sampling, **options}
-        shaping = {
-            name: value for name, value in chosen.items() if name not in (*CONNECTION, *OURS) and value is not None
-        }
+        shaping = self._shaping(options)
+        for name in NOT_SENT:
+            shaping.pop(name, None)
         if form := shaping.get("response_format"):
             detail: Detail = getattr(self.engine, "schema_detail", "none") if self.contact.takes_counts else "none"
             shaping["response_format"] = with_lists(form, options.get("lists") or {}, detail)

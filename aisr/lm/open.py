@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import distribution
@@ -32,6 +32,7 @@ from dspy.lm15 import (
     Response,
     RouterConfig,
     UnknownModelError,
+    Usage,
 )
 from dspy.utils.exceptions import LMConfigurationError
 
@@ -225,15 +226,23 @@ class Engine:
             with self.provider.transport.stream(self.provider.build_request(request, stream=False)) as reply:
                 return chat_response(reply, request.model)
         response: Response = self.provider.complete(request)
-        usage, total = response.usage, sum
-        if response.usage.input_tokens is not None and self.provider.provider == "anthropic":  # they count apart
-            parts = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-            usage = replace(usage, input_tokens=total(part or 0 for part in parts))
-        if response.usage.output_tokens is not None and self.provider.provider == "gemini":
-            usage = replace(
-                usage, output_tokens=total(part or 0 for part in (usage.output_tokens, usage.reasoning_tokens))
-            )
-        return replace(response, usage=usage)
+        return replace(response, usage=whole_usage(self.provider.provider, response.usage))
+
+
+# Counts of a provider that leave out others: the tokens of its own cache, or of thoughts.
+LEFT_OUT: Mapping[str, tuple[str, Sequence[str]]] = {
+    "anthropic": ("input_tokens", ("cache_read_tokens", "cache_write_tokens")),
+    "gemini": ("output_tokens", ("reasoning_tokens",)),
+}
+
+
+def whole_usage(provider: str, usage: Usage) -> Usage:
+    """Return the usage that a provider reports, all prompt tokens and all that were written in it."""
+    name, left_out = LEFT_OUT.get(provider, ("", ()))
+    if getattr(usage, name, None) is None:
+        return usage
+    counts = [getattr(usage, part) or 0 for part in (name, *left_out)]
+    return replace(usage, **{name: sum(counts)})
 
 
 class CheckedTransport(Transport):

@@ -59,29 +59,46 @@ BY_STATUS: Mapping[int, type[LM15Error]] = {
     429: lm15.RateLimitError,
     504: lm15.TimeoutError,
 }
+UNSURE = (lm15.InvalidRequestError, lm15.AuthError, lm15.RateLimitError, lm15.ServerError)  # until its words are read
 
 
 def error_of(status: int, content: Any, headers: Iterable[tuple[str, str]] = ()) -> LM15Error:
     """Return the error of a reply, in its own words. status: of HTTP, or the code that stands in the body of a reply
     that says 200; content: its JSON, or its text."""
-    inner = content[0] if isinstance(content, list) and content else content
-    fields = inner if isinstance(inner, dict) else {}
-    error = fields.get("error") or fields
-    named = error if isinstance(error, dict) else {}
-    words = named.get("message") or fields.get("message") or (inner if named is fields else error)
-    message = " ".join((words if isinstance(words, str) else _as_text(words)).split())[:MOST_WORDS]
-    described = " ".join([message, *(str(named[name]) for name in ("code", "type", "status") if name in named)])
-    kind = BY_STATUS.get(status) or (lm15.ServerError if status >= 500 else lm15.InvalidRequestError)
-    if status < 400:
-        kind = lm15.ProviderError
-    elif kind in (lm15.InvalidRequestError, lm15.AuthError, lm15.RateLimitError, lm15.ServerError):
-        kind = next((own for pattern, own in BY_WORDS if pattern.search(described)), kind)
-    wait = _seconds_to_wait(dict((name.lower(), value) for name, value in headers))
+    content = _first(content) or content
+    fields = _object(content)
+    named = _object(fields.get("error") or fields)
+    words = named.get("message") or fields.get("message") or fields.get("error") or content
+    message = " ".join(_as_text(words).split())[:MOST_WORDS]
+    codes = [str(named[name]) for name in ("code", "type", "status") if name in named]
+    kind = _kind(status, " ".join([message, *codes])) if status >= 400 else lm15.ProviderError
+    wait = _seconds_to_wait({name.lower(): value for name, value in headers})
     return _with_usage(kind(message, status=status, retry_after=wait), fields)
 
 
+def _kind(status: int, words: str) -> type[LM15Error]:
+    """Return the class of an error. words: all that its reply says."""
+    default: type[LM15Error] = lm15.ServerError if status >= 500 else lm15.InvalidRequestError
+    by_status = BY_STATUS.get(status, default)
+    if by_status not in UNSURE:
+        return by_status
+    return next((by_words for pattern, by_words in BY_WORDS if pattern.search(words)), by_status)
+
+
+def _first(items: Any) -> Any:
+    """Return the first item of a list; None for anything else."""
+    return items[0] if isinstance(items, list) and items else None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Return a JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
 def _as_text(value: Any) -> str:
-    return "" if value in (None, b"", {}, []) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, str):
+        return value
+    return "" if value in (None, {}, []) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _with_usage(error: LM15Error, body: Mapping[str, Any]) -> LM15Error:
@@ -92,20 +109,22 @@ def _with_usage(error: LM15Error, body: Mapping[str, Any]) -> LM15Error:
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     """Return how long a server asks to wait, in seconds; None where it does not say, or says no such thing."""
+    text = headers.get("retry-after", "")
     try:
-        if "retry-after-ms" in headers:
-            seconds = float(headers["retry-after-ms"]) / 1000
-        else:
-            seconds = float(headers["retry-after"])
-    except KeyError:
-        return None
+        seconds = float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(text)
     except ValueError:
-        try:
-            when = parsedate_to_datetime(headers["retry-after"])
-        except (KeyError, ValueError):
-            return None
-        seconds = max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+        seconds = _seconds_until(text)
     return seconds if 0 <= seconds < math.inf else None
+
+
+def _seconds_until(date: str) -> float:
+    """Return the seconds until a date in a header, 0 for one that is past; NaN for what is no date."""
+    try:
+        when = parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    left = when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)
+    return max(left.total_seconds(), 0.0)
 
 
 def checked(reply: Reply) -> Reply:
@@ -137,33 +156,36 @@ def chat_response(reply: Reply, model: str) -> Response:
     holds an error or no choice."""
     body = _json_object(checked(reply))
     choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    choice = _object(_first(choices))
     for holder in (body, choice):
-        error = holder.get("error")
-        if error or holder.get("object") == "error":
-            code = error.get("code") if isinstance(error, dict) else holder.get("code")
-            found = error_of(_status(code), holder, reply.headers)
-            found.status = found.status if str(code) == str(found.status) else None
-            raise _with_usage(found, body)
+        if holder.get("error") or holder.get("object") == "error":
+            raise _with_usage(_error_within(holder, reply), body)
     if not choice or choice.get("finish_reason") == "error":
         words = f"the answer holds no choice: {json.dumps(body, ensure_ascii=False)[:MOST_WORDS]}"
         kind = lm15.ServerError if isinstance(choices, list | None) else lm15.ProviderError
         raise _with_usage(kind(words), body)
-    message: Any = choice.get("message")
-    message = message if isinstance(message, dict) else {}
+    message = _object(choice.get("message"))
     text, refusal = _content(message.get("content")), _content(message.get("refusal"))
     ending = ENDINGS.get(str(choice.get("finish_reason")).lower(), "stop")
     if message.get("tool_calls") and not text:
         ending = "tool_call"
-    logprobs = choice.get("logprobs")
     return Response(
         id=None,
         model=model,
         message=Message.assistant([TextPart(text), *([RefusalPart(refusal)] if refusal else [])]),
         finish_reason=ending,
         usage=read_usage(body.get("usage")),
-        logprobs=_logprobs(logprobs.get("content")) if isinstance(logprobs, dict) else None,
+        logprobs=_logprobs(_object(choice.get("logprobs")).get("content")),
     )
+
+
+def _error_within(holder: Mapping[str, Any], reply: Reply) -> LM15Error:
+    """Return the error that a body or a choice holds, under a status that says none."""
+    code = (_object(holder.get("error")) or holder).get("code")
+    error = error_of(_status(code), holder, reply.headers)
+    if str(code) != str(error.status):
+        error.status = None
+    return error
 
 
 def _json_object(reply: Reply) -> dict[str, Any]:
@@ -186,18 +208,17 @@ def _status(code: Any) -> int:
 def _content(content: Any) -> str:
     """Return a text, or those of a list of parts, as one that can be written: halves of characters as JSON has them."""
     parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    texts = [_object(part).get("text", part) for part in parts]
     return "".join(text for text in texts if isinstance(text, str)).encode(errors="backslashreplace").decode()
 
 
 def read_usage(usage: Any) -> Usage:
     """Return the tokens that a server reports; None for what is no count."""
-    fields = usage if isinstance(usage, dict) else {}
-    details = fields.get("prompt_tokens_details")
+    fields = _object(usage)
     return Usage(
         input_tokens=_count(fields.get("prompt_tokens")),
         output_tokens=_count(fields.get("completion_tokens")),
-        cache_read_tokens=_count(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        cache_read_tokens=_count(_object(fields.get("prompt_tokens_details")).get("cached_tokens")),
     )
 
 
@@ -217,9 +238,9 @@ def _logprobs(content: Any) -> tuple[TokenLogprob, ...] | None:
                 token=_content(token["token"]),
                 logprob=token["logprob"],
                 top=tuple(
-                    TopLogprob(token=_content(one["token"]), logprob=one["logprob"])
-                    for one in token.get("top_logprobs") or ()
-                    if one["logprob"] is not None
+                    TopLogprob(token=_content(other["token"]), logprob=other["logprob"])
+                    for other in token.get("top_logprobs") or ()
+                    if other["logprob"] is not None
                 ),
             )
             for token in content
