@@ -4,8 +4,9 @@ A listwise fit (conditional logit): of the paragraphs of one paper the gold ones
 features. The ranker is kept where it ranks claims of papers that it has not seen better than the unfitted retriever.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,9 +53,11 @@ class RankerFit(NamedTuple):
 def fit_ranker(
     task: Task, records: Sequence[Record], keys: Sequence[set[str]], unfitted: Matcher, seed: int
 ) -> RankerFit:
-    """The ranker of the claims of records that have gold evidence, and its gain, in mean reciprocal rank, on groups
-    that it was not fitted on: claims of different groups share none of the keys of their records (see
-    `aisr.optimize.leakage`). Raises `TooFewClaims` where there are fewer than `RANKER_FOLDS` groups.
+    """Return the ranker of the claims that have gold evidence, and its gain in mean reciprocal rank, cross-validated
+    over groups.
+
+    keys: of each record; claims of different groups share none (see `aisr.optimize.leakage`). Raises `TooFewClaims`
+    where there are fewer than `RANKER_FOLDS` groups.
     """
     queries = [(task.query(record), own) for record, own in zip(records, keys, strict=True)]
     pairs = [(claim, own) for claim, own in queries if claim is not None and claim.gold]
@@ -71,22 +74,23 @@ def fit_ranker(
     common, common_outside = _common_words(papers, fold)
     tables = [by_stem(table) for table in common_outside]
     before, after = np.empty(len(gold), dtype=np.int64), np.empty(len(gold), dtype=np.int64)
-    rows: list[Values] = [np.empty((0, 0))] * len(gold)
+    ends = np.cumsum([0, *map(len, gold)])
+    spans = [slice(*pair) for pair in pairwise(ends.tolist())]  # of the paragraphs of each claim
+    features = defaultdict[str, Values](lambda: np.empty(ends[-1]))  # by name, of all paragraphs of all claims
     places = {paper: place for place, paper in enumerate(papers)}
     by_paper = sorted(range(len(gold)), key=lambda k: places[papers[k]])  # what is counted of a paper is not kept long
     for k in counted(by_paper, "evidence ranker: measuring the paragraphs of claims"):
         index = index_of(papers[k], ranker.CitedPaper)
         before[k] = _rank(unfitted(claims[k], index), gold[k])
-        measured = ranker.measure(claims[k], index, tables[fold[k]])
-        rows[k] = np.column_stack(list(measured.values()))
-    names, features, owner = list(measured), np.concatenate(rows), np.repeat(np.arange(len(gold)), list(map(len, gold)))
-    del rows
+        for name, values in ranker.measure(claims[k], index, tables[fold[k]]).items():
+            features[name][spans[k]] = values
+    fold_of_paragraph = np.repeat(fold, np.diff(ends))
     out_of_fold: dict[Paragraphs, EvidenceRanker] = {}
     for part in counted(range(RANKER_FOLDS), "evidence ranker: fitting folds"):
         outside = [right for right, own in zip(gold, fold, strict=True) if own != part]
-        fitted = _fit(names, features[fold[owner] != part], outside, common_outside[part])
+        fitted = _fit(features, fold_of_paragraph != part, outside, common_outside[part])
         for k in np.flatnonzero(fold == part).tolist():
-            scores = fitted.score(dict(zip(names, features[owner == k].T, strict=True)))
+            scores = fitted.score({name: values[spans[k]] for name, values in features.items()})
             after[k] = _rank(scores, gold[k])
             out_of_fold[papers[k]] = fitted
     gain = difference_interval(MeanScores(1 / (1 + after)), MeanScores(1 / (1 + before)), group)
@@ -98,12 +102,15 @@ def fit_ranker(
         "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in REPORTED_DEPTHS},
         "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in REPORTED_DEPTHS},
     }
-    return RankerFit(_fit(names, features, gold, common), out_of_fold, gain.low > 0, report)
+    everywhere = np.ones(ends[-1], dtype=np.bool_)
+    return RankerFit(_fit(features, everywhere, gold, common), out_of_fold, gain.low > 0, report)
 
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs, EvidenceRanker]) -> Prepare:
-    """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
-    to find then as that of dev, for demos and surrogate."""
+    """Return `Program.prepare` with a ranker that was not fitted on the record's paper.
+
+    The evidence of train is as hard to find then as that of dev, for demos and surrogate.
+    """
 
     def prepare(record: Record) -> Case:
         whole = judge.ranker
@@ -119,8 +126,8 @@ def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs,
 
 
 def _common_words(papers: Sequence[Paragraphs], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The common words of all papers, and for each fold those of the papers outside it: what is rare in other papers
-    must not be counted in a paper itself."""
+    """Return the common words of all papers, and for each fold those of the papers outside it: the rarity of a word in
+    other papers must not be counted in a paper itself."""
     by_fold = [
         list(dict.fromkeys(paper for paper, own in zip(papers, fold, strict=True) if own == part))
         for part in range(RANKER_FOLDS)
@@ -131,19 +138,26 @@ def _common_words(papers: Sequence[Paragraphs], fold: NDArray[np.int64]) -> tupl
     return tenths(whole, size), outside
 
 
-def _fit(names: Sequence[str], features: Values, gold: Sequence[GoldMask], common: dict[str, str]) -> EvidenceRanker:
-    """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. features: those of all
-    paragraphs of each claim, shape (paragraphs, names), which are scaled in place; gold: (paragraphs,), one of each
-    claim at least."""
-    spread = features.std(axis=0)
-    spread[spread < 1e-9] = 1.0
-    features /= spread
-    weights = _likeliest(features, gold)
-    rounded = {name: round(float(weight), WEIGHT_DECIMALS) for name, weight in zip(names, weights, strict=True)}
+def _fit(
+    features: Mapping[str, Values], chosen: GoldMask, gold: Sequence[GoldMask], common: dict[str, str]
+) -> EvidenceRanker:
+    """Return the ranker of the highest penalised likelihood that one of the gold paragraphs is picked.
+
+    features: by name, those of all paragraphs of all claims; chosen: which of these paragraphs belong to the claims
+    that are fitted; gold: which paragraphs of each of these claims are gold, one at least.
+    """
+    scaled = np.empty((np.count_nonzero(chosen), len(features)))
+    spread = {}
+    for column, (name, values) in enumerate(features.items()):
+        wide = float(values[chosen].std())
+        spread[name] = wide if wide >= 1e-9 else 1.0
+        scaled[:, column] = values[chosen] / spread[name]
+    weights = _likeliest(scaled, gold)
+    rounded = {name: round(float(weight), WEIGHT_DECIMALS) for name, weight in zip(features, weights, strict=True)}
     heavy = {name: weight for name, weight in rounded.items() if weight}
     return EvidenceRanker(
         weights=heavy,
-        spread={name: float(f"{wide:.6g}") for name, wide in zip(names, spread, strict=True) if name in heavy},
+        spread={name: float(f"{wide:.6g}") for name, wide in spread.items() if name in heavy},
         common=common,
     )
 
@@ -168,5 +182,5 @@ def _likeliest(features: Values, gold: Sequence[GoldMask]) -> Values:
 
 
 def _rank(scores: Values, gold: GoldMask) -> int:
-    """The rank of the first gold paragraph, from 0."""
+    """Return the rank of the first gold paragraph, from 0."""
     return int(np.flatnonzero(gold[order(scores)])[0])

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
+from weakref import WeakValueDictionary
 
 import dspy
 import numpy as np
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.task import (
     USUAL_TOKENS,
@@ -74,12 +75,27 @@ def _check_paragraph(value: Any) -> Any:
     return value
 
 
+class FullText(list[dict[str, str]]):
+    """The paragraphs of a paper, in order; unlike a plain list it can be referenced weakly."""
+
+
+_full_texts: WeakValueDictionary[tuple[Any, ...], FullText] = WeakValueDictionary()
+
+
+def _one_object(paragraphs: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the paragraphs, as the object that other records of the same paper hold: three to four claims of the
+    official data cite a paper, and it has 80 KB."""
+    return _full_texts.setdefault(tuple(tuple(paragraph.items()) for paragraph in paragraphs), FullText(paragraphs))
+
+
 class Track2Record(Record):
     """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
 
     claim_text: Text
     cited_paper_full_text: Annotated[
-        list[Annotated[dict[str, str], BeforeValidator(_check_paragraph)]], Field(min_length=1)
+        list[Annotated[dict[str, str], BeforeValidator(_check_paragraph)]],
+        Field(min_length=1),
+        AfterValidator(_one_object),
     ]
     evidence_para_ids: list[str] | None = None
     evidence_texts: dict[str, str] | None = None

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
+from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
 Vectors = NDArray[np.float64]
@@ -45,9 +46,12 @@ def load_word_vectors() -> WordVectors:
 def embed(texts: Sequence[str]) -> Vectors:
     """Return the vectors of texts, scaled to length 1, a row each."""
     matrix = load_word_vectors().matrix
-    # An empty text would have no direction.
-    means = [matrix[token_ids(text or " ")].mean(axis=0) for text in texts]
-    rows = np.array(means, dtype=np.float64).reshape(-1, matrix.shape[1])
+    ids = [token_ids(text or " ") for text in texts]  # an empty text would have no direction
+    ends = np.cumsum([0, *map(len, ids)])
+    columns = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=ends[-1])
+    # The tokens of each text; one text after the other would take twice as long.
+    table = csr_array((np.ones(len(columns), np.float32), columns, ends), shape=(len(texts), len(matrix)))
+    rows = np.asarray(table @ matrix, dtype=np.float64)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
