@@ -61,14 +61,14 @@ def with_no_lm_baseline(task: Task, program: Program, splits: Mapping[str, Seque
 
 
 def _answered(task: Task, program: Program, case: Case, predicted: Iterator[str]) -> Case:
-    """The case with the next of the predicted labels as the answer of the baseline."""
+    """Return the case with the next of the predicted labels as the answer of the baseline."""
     labels = list(islice(predicted, len(task.statements(case.example))))
     evidence = program.choose_evidence(labels[0], [], case.example.get("ranking", ()))
     return replace(case, baseline=task.label_answer(labels, evidence))
 
 
 def make_classifier() -> Any:
-    """The classifier of statements and their evidence, unfitted."""
+    """Return the unfitted classifier of statements and their evidence."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
@@ -88,9 +88,11 @@ def make_classifier() -> Any:
 
 
 def overlap_features(sentence: str, evidence: str) -> list[float]:
-    """Signs that a sentence goes beyond its evidence: the number of names, numbers and figures that the evidence lacks,
-    of quantifiers and of causal words, each at most `MOST_COUNTED`; the share of its words, and of its numbers, that
-    the best line of the evidence holds, 0 to 1."""
+    """Return signs that a sentence goes beyond its evidence, as seven numbers.
+
+    Five counts, each at most `MOST_COUNTED`: names, numbers and figures that the evidence lacks, quantifiers, causal
+    words. Two shares, 0 to 1: of its words and of its numbers, what the best line of the evidence holds.
+    """
     names, known = {*PROPER_NAME.findall(sentence), *ACRONYM.findall(sentence)}, evidence.lower()
     numbers, words = {*LONE_NUMBER.findall(sentence)}, _stems(sentence)
     lines = evidence.split("\n")

@@ -59,9 +59,10 @@ class Choice:
 
 
 def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm: OpenLM) -> Choice:
-    """Race the candidates on dev (see `aisr.optimize.race`) and take the best of those that ran to the end, by
-    the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
-    the uncompiled program, which always runs to the end.
+    """Race the candidates on dev (see `aisr.optimize.race`) and return the best of those that ran to the end.
+
+    The best has the highest smoothed score (see `aisr.metrics.scores.Tally.smoothed`). Of equals it is the first, so
+    that ties go to the uncompiled program, which always runs to the end.
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises `BudgetSpent` where that happens to the first, the uncompiled program.
@@ -102,7 +103,7 @@ def _score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Sc
 
 
 def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
-    """Why none of the candidates with these names became the champion, in words; None where one did."""
+    """Return why none of the candidates with these names became the champion, in words; None where one did."""
     champion = choice.champion
     if champion.name in names:
         return None

@@ -1,5 +1,6 @@
-"""Optimizers that add demos: drawn sets, with every label of train among them; the nearest to each record; and never
-one that would give a record's answer away.
+"""Optimizers that add demos: drawn sets that have every label of train, or the nearest to each record.
+
+No record is shown a demo that would give its answer away.
 """
 
 import random
@@ -12,6 +13,7 @@ from typing import TypeVar, get_args
 
 import dspy
 
+from aisr.base.jsonl import count_lines
 from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.search import Search
 from aisr.programs.case import Case
@@ -26,18 +28,25 @@ RowT = TypeVar("RowT", Case, dspy.Example)
 
 
 def demo_pool(search: Search) -> list[Case]:
-    """The cases of train that may become demos, each with the evidence that its answer names, in a seeded order in
-    which the kinds of label take turns."""
+    """Return the cases of train that may become demos, in a seeded order in which the kinds of label take turns. Each
+    shows the evidence that its answer names."""
     whole = [case for case in search.train if case.is_complete]
     return _balanced_pool(search, whole or search.train)
 
 
 def lesson_pool(search: Search) -> list[Case]:
-    """The cases on which the program's own answers may become demos: as `demo_pool`, but a record that would be a poor
-    demo as it stands is cut to what teaches, so that none is too long and none lacks its evidence."""
-    cut = [(_lesson(case), case) for case in search.train]
-    whole = [replace(case, example=lesson or case.example) for lesson, case in cut if lesson or case.is_complete]
-    return _balanced_pool(search, whole or search.train)
+    """Return the cases on which the program's own answers may become demos, in the order of `demo_pool`.
+
+    A record is replaced by its trimmed demo where the two differ: none is too long then, and none lacks its evidence.
+    """
+    pool = []
+    for case in search.train:
+        lesson = _lesson(case)
+        if lesson is not None:
+            pool.append(replace(case, example=lesson))
+        elif case.is_complete:
+            pool.append(case)
+    return _balanced_pool(search, pool or search.train)
 
 
 def _balanced_pool(search: Search, cases: Sequence[Case]) -> list[Case]:
@@ -47,17 +56,17 @@ def _balanced_pool(search: Search, cases: Sequence[Case]) -> list[Case]:
 
 
 def _lesson(case: Case) -> dspy.Example | None:
-    """A record cut to what teaches; None where it teaches as it stands, or not at all."""
+    """Return the trimmed demo of a record; None where it does not differ from the record, or there is none."""
     return case.demo if case.demo is not None and case.demo.toDict() != case.example.toDict() else None
 
 
 def _fields(search: Search) -> list[str]:
-    """The fields that a demo shows, of whichever predictor."""
+    """Return the names of the fields that a demo shows, of all predictors."""
     return sorted({name for predictor in search.student.predictors() for name in predictor.signature.fields})
 
 
 def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[RowT]:
-    """The rows in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
+    """Return the rows in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
     draw = random.Random(seed)
     by_stratum = defaultdict[str, list[RowT]](list)
     for row, stratum in zip(rows, strata, strict=True):
@@ -68,8 +77,8 @@ def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[Row
 
 
 def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[int]:
-    """The places of the rows that leave room for others: at most twice an even share of `budget` tokens, where there
-    are any such."""
+    """Return the places of the rows that take at most twice an even share of `budget` tokens. Where there are none, of
+    the shortest."""
     most, fields = search.settings.demos, _fields(search)
     sizes = [length(row, fields) for row in rows]
     short = [place for place, size in enumerate(sizes) if size <= 2 * budget / max(most, 1)]
@@ -77,9 +86,11 @@ def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> lis
 
 
 def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """The first rows that fit into the token budget together, as many as a prompt may have, but before them such that
-    each label which an affordable row has is among them: the first one with a label that is still missing, or with most
-    of those where there is less room than labels."""
+    """Choose demos until the prompt or the token budget is full.
+
+    Rows with missing labels come first; where more labels are missing than places are left, the row with most of them.
+    Then rows fill up in order.
+    """
     most, left, fields = search.settings.demos, search.settings.demo_tokens, _fields(search)
     short = [rows[place] for place in affordable(search, rows, left)]
     able = [(row, _labels(search, row), length(row, fields)) for row in short]
@@ -100,17 +111,18 @@ def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]
 
 
 def labeled(search: Search) -> list[Program]:
-    """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
+    """Return programs with labelled records of train as demos, in differently drawn sets with every kind of label."""
     return [labeled_set(search, search.settings.seed + k) for k in range(search.settings.candidates)]
 
 
 def bootstrap(search: Search) -> list[Program]:
-    """Few-shot with the program's own right answers on train."""
+    """Return the program with its own right answers on train as demos."""
     return [bootstrapped_set(search, lesson_pool(search), search.settings.demos)]
 
 
 def random_search(search: Search) -> list[Program]:
-    """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
+    """Return programs with a set of labelled records, and with bootstrapped sets drawn at random. The race on dev
+    compares them."""
     programs = [labeled_set(search, search.settings.seed)]
     pool, most = lesson_pool(search), search.settings.demos
     for k in range(search.settings.candidates):
@@ -121,7 +133,7 @@ def random_search(search: Search) -> list[Program]:
 
 
 def labeled_set(search: Search, seed: int) -> Program:
-    """The program with labelled records as demos."""
+    """Return the program with labelled records as demos."""
     rows = _trimmed_demos(search)
     chosen = covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
     program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
@@ -129,7 +141,8 @@ def labeled_set(search: Search, seed: int) -> Program:
 
 
 def bootstrapped_set(search: Search, pool: Sequence[Case], most: int) -> Program:
-    """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
+    """Return the program with up to `most` of its own right answers on a pool as demos, and labelled records beside
+    them."""
     optimizer = dspy.BootstrapFewShot(
         metric=search.objective,
         metric_threshold=1.0,
@@ -144,39 +157,54 @@ def bootstrapped_set(search: Search, pool: Sequence[Case], most: int) -> Program
 
 
 def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
-    labelled record that has it, in place of the last demo if need be. No demos stay none."""
-    signature, statement = search.student.main_predictor.signature, search.student.statement
-    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, signature.output_fields)]
-    if not own:
+    """Return the demos of a set that an optimizer made, trimmed and with every label of train.
+
+    A labelled record is added for each missing label, in place of the last demos where there is no room. No demos stay
+    none.
+    """
+    statement = search.student.statement
+    complete = _trim(search, demos)
+    if not complete:
         return []
-    lessons = {str(case.example[statement]): _lesson(case) for case in search.train if statement in case.example}
-    for k, demo in enumerate(own):
-        lesson = lessons.get(str(demo[statement]))
-        if lesson is not None and any(demo.get(name) != lesson.get(name) for name in signature.input_fields):
-            own[k] = lesson  # the demo shows another part of the record's evidence
-    statements = {str(demo[statement]) for demo in own}
+    statements = {str(demo[statement]) for demo in complete}
     others = [row for row in _trimmed_demos(search) if str(row[statement]) not in statements]
-    missing = set().union(*(_labels(search, row) for row in others)).difference(*(_labels(search, row) for row in own))
+    known = set[str]().union(*(_labels(search, demo) for demo in complete))
     for row in balanced(others, [_kind(search, row) for row in others], search.settings.seed):
-        if _labels(search, row) & missing:
-            own.append(row)
-            missing -= _labels(search, row)
-    return covering(search, own)
+        labels = _labels(search, row)
+        if not labels <= known:
+            complete.append(row)
+            known |= labels
+    return covering(search, complete)
+
+
+def _trim(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
+    """Return the demos with an answer; one that shows another part of its record's evidence than the trimmed demo of
+    this record is replaced by that."""
+    signature, statement = search.student.main_predictor.signature, search.student.statement
+    lessons = {str(case.example[statement]): _lesson(case) for case in search.train if statement in case.example}
+    trimmed = []
+    for demo in demos:
+        if not is_complete(demo, signature.output_fields):
+            continue
+        lesson = lessons.get(str(demo[statement]))
+        if lesson is None or all(demo.get(name) == lesson.get(name) for name in signature.input_fields):
+            lesson = dspy.Example(**demo)
+        trimmed.append(lesson)
+    return trimmed
 
 
 def _trimmed_demos(search: Search) -> list[dspy.Example]:
-    """The records of train as demos, each cut to what teaches."""
+    """Return the records of train as trimmed demos."""
     return [case.demo for case in search.train if case.demo is not None]
 
 
 def _kind(search: Search, row: dspy.Example) -> str:
-    """The labels of a demo as one word."""
+    """Return the labels of a demo as one word."""
     return " ".join(sorted(_labels(search, row)))
 
 
 def _labels(search: Search, row: dspy.Example) -> set[str]:
-    """The labels of a demo, if any."""
+    """Return the labels of a demo; none of a task without labels."""
     name = label_field(search.student.main_predictor.signature)
     if name is None:
         return set()
@@ -192,16 +220,15 @@ FROM = 200  # records of train: with fewer the nearest is not near
 
 
 def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
-    """The optimizers where the user names none: nearest demos where a file of train has `FROM` records and some demos
-    are wanted, else drawn ones. limit: the most records of the file that are taken."""
-    with train.open("rb") as lines:
-        records = sum(1 for line in lines if line.strip())
-    return ["knn"] if demos > 0 and min(records, limit or records) >= FROM else ["random-search"]
+    """Return the optimizers where the user names none: `knn` where train has `FROM` records and some demos are wanted,
+    else `random-search`. limit: of the records that are taken from the file."""
+    is_large = count_lines(train, limit) >= FROM
+    return ["knn"] if is_large and demos > 0 else ["random-search"]
 
 
 def knn(search: Search) -> list[Program]:
-    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
-    and vectors. The race on dev compares the two."""
+    """Return programs that choose demos for each record: the most similar labelled records of train, by words, and by
+    words and vectors. The race on dev compares the two."""
     student, rows, programs = search.student, _nearest_rows(search), []
     for similarity in get_args(Similarity):
         program = student.deepcopy()
@@ -212,8 +239,10 @@ def knn(search: Search) -> list[Program]:
 
 
 def _nearest_rows(search: Search) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from, each with the marks of those that do not stand beside each other:
-    of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget."""
+    """Return the demos that nearest ones are chosen from. Any `demos` of them fit into the token budget.
+
+    Demos of one source, and those with statements that are near-duplicates, are marked: no prompt shows two of them.
+    """
     rows = [
         case.demo.copy(**{SOURCE: case.group} if case.group is not None else {})
         for case in search.train
@@ -229,8 +258,8 @@ def _nearest_rows(search: Search) -> list[dspy.Example]:
 
 
 def exclude_leaking(program: Program, cases: Iterable[Case]) -> None:
-    """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
-    do programs that an optimizer makes of it."""
+    """Have a program that chooses demos for each record show no record a demo of the record's own group. Programs that
+    an optimizer derives from it do the same."""
     excluded = defaultdict[str, set[int]](set)
     for case in cases:
         if case.group is not None:

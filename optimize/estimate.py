@@ -1,10 +1,9 @@
-"""A command as a dry run: it runs as it is, with an LM that sends nothing, counts its calls, and answers itself.
+"""A command as a dry run: it runs with an LM that sends nothing, counts its calls, and makes up answers.
 
-An answer names the first label; but a compile's labelled records get their gold labels where a prompt has demos, or
-another instruction than the hand-written one. So what an optimizer tries is better than what it began with, as it
-mostly is, and what follows is counted with its longer prompts: with the first label alone, a compile of the sample
-would count four fifths of its calls. A prompt that was counted once is not counted again, as the response cache would
-answer it. A token is taken for four bytes. Nothing is fitted: a prompt is as long whichever paragraphs are chosen.
+An answer is the first label for the uncompiled prompt, and the gold label for any other. Otherwise no candidate would
+win, and the later steps, with their longer prompts, would be underestimated by a fifth. A prompt is counted once, as
+the response cache answers it the second time. A token is taken for four bytes. Nothing is fitted: a prompt is as long
+whichever paragraphs are chosen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,8 +83,8 @@ class DryRun:
         return values
 
     def count(self, call: str, price: Price | None, read: int, written: int) -> None:
-        """Enter a call of so many prompt and completion tokens, or an answer of the cache where it was counted before.
-        call: its digest."""
+        """Add a call of so many prompt and completion tokens; an answer of the cache where it was counted before. call:
+        its digest."""
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)

@@ -60,7 +60,7 @@ class Leak(NamedTuple):
 
 
 def fingerprint(task: Task, record: Any) -> Fingerprint:
-    """What a record may share with others."""
+    """Return what a record may share with others."""
     long_texts = {_opening(text) for text in task.long_texts(record)}
     return Fingerprint(
         frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(text for text in long_texts if text))
@@ -69,7 +69,7 @@ def fingerprint(task: Task, record: Any) -> Fingerprint:
 
 @cached(LRUCache(OPENINGS_KEPT), key=digest_text, lock=Lock())
 def _opening(text: str) -> tuple[str, str] | None:
-    """The words that a long text begins with, and the digest of all its words; None of a short one."""
+    """Return the words that a long text begins with, and the digest of all its words; None of a short one."""
     words = alike_words(text)
     if len(words) < LONG:
         return None
@@ -77,7 +77,8 @@ def _opening(text: str) -> tuple[str, str] | None:
 
 
 def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:
-    """The keys of each record, and one more for each group of near-duplicate claims or evidence that it belongs to."""
+    """Return the keys of each record, with one more for each group of near-duplicate claims or evidence that it belongs
+    to."""
     keys = [set(row.keys) for row in rows]
     _add_near(
         keys, "near-duplicate claim", [(k, row.claim[:CLAIM_CHARACTERS], row.claim) for k, row in enumerate(rows)]
@@ -99,21 +100,21 @@ def _add_near(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, st
 
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
-    """The number of the group of each record, by the keys of each: the connected components."""
+    """Return the number of the group of each record, by the keys of each: the connected components."""
     first: dict[str, int] = {}  # the first record with a key
     edges = [(row, first.setdefault(key, row)) for row, own in enumerate(keys) for key in own]
     return list(map(int, components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys))))
 
 
 def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:
-    """What the records outside `train` share with those inside."""
+    """Return what the records outside `train` share with those inside."""
     inside = set(train)
     known = {key for row in inside for key in keys[row]}
     return _count([own & known for row, own in enumerate(keys) if row not in inside])
 
 
 def shared(keys: Sequence[set[str]]) -> Leak:
-    """What records share with any other."""
+    """Return what records share with any other."""
     counts = Counter(key for own in keys for key in own)
     return _count([{key for key in own if counts[key] > 1} for own in keys])
 
@@ -129,7 +130,7 @@ Prepare = Callable[[Any], Case]  # `Program.prepare`, mostly
 
 
 def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[Case]:
-    """The records of a file. Raises UserError where one has no labels or there are none."""
+    """Return the records of a file as cases. Raises UserError where one has no labels or there are none."""
     records = list(islice(read(path, task.record, task.name), limit))
     return prepare_all(task, program.prepare, records, path, group_records(task, records))
 
@@ -137,8 +138,11 @@ def read_labeled(task: Task, program: Program, path: Path, limit: int | None = N
 def prepare_all(
     task: Task, prepare: Prepare, records: Iterable[Record], path: Path, group: Sequence[int]
 ) -> list[Case]:
-    """The same for records that were read from a file. group: that of each record. Groups are prepared one after the
-    other, so that what is counted of a paper serves all of its claims."""
+    """Return records that were read from a file as cases, in order. Raises as `read_labeled`.
+
+    group: that of each record. Records of one group are prepared one after the other, so that what is counted of a
+    paper serves all of its claims.
+    """
     rows = list(zip(records, group, strict=True))
     if not rows:
         raise UserError(f"{path}: no records")
@@ -153,12 +157,12 @@ def prepare_all(
 
 
 def keys_of(task: Task, records: Iterable[Record]) -> list[set[str]]:
-    """The keys of each record (see `all_keys`)."""
+    """Return the keys of each record (see `all_keys`)."""
     return all_keys([fingerprint(task, record) for record in counted(records, "collecting what records may share")])
 
 
 def group_records(task: Task, records: Iterable[Record]) -> list[int]:
-    """The group of each record; records of different groups share nothing."""
+    """Return the group of each record; records of different groups share nothing."""
     return groups(keys_of(task, records))
 
 
@@ -171,7 +175,7 @@ class Leakage(NamedTuple):
 
 
 def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> Leakage:
-    """What the records of splits share, all looked at together, as `aisr split` does."""
+    """Return what the records of splits share, all compared together, as `aisr split` does."""
     prints = {
         name: [fingerprint(task, record) for record in counted(records, f"collecting what records of {name} may share")]
         for name, records in splits.items()

@@ -90,7 +90,7 @@ def _groups(table: csr_array) -> Ints:
 
 
 def _are_near(table: csr_array, size: Ints, pairs: Ints) -> NDArray[np.bool_]:
-    """Whether pairs of texts are near-duplicates. pairs: shape (pairs, 2), the shorter text first."""
+    """Return whether pairs of texts are near-duplicates. pairs: shape (pairs, 2), the shorter text first."""
     short, long = pairs.T
     shared = table[short].multiply(table[long]).sum(axis=1)
     is_part = (size[short] >= FEWEST_PAIRS) & (shared >= CONTAINED * size[short])

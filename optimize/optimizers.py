@@ -1,6 +1,7 @@
-"""The optimizers, most of them DSPy's; those that add demos alone are in `aisr.optimize.demos`. Each is a function of a
-`Search` and returns every program that it tried, not only the one it likes best: the champion is chosen afterwards, by
-the official score.
+"""The optimizers, most of them DSPy's; those that only add demos are in `aisr.optimize.demos`.
+
+Each is a function of a `Search` and returns every program that it tried, not only its best: the champion is chosen
+afterwards, by the official score.
 
 Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
@@ -49,8 +50,8 @@ MIPRO_FULL_EVERY = 5  # trials on minibatches, after which the best program is s
 
 
 def mipro(search: Search) -> list[Program]:
-    """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
-    score itself.
+    """Return the programs of MIPROv2: instructions that the LM proposes, and demos, chosen together by Bayesian
+    optimisation of the ranking score itself.
 
     Its proposer shows the LM the source of the program's class: an edit there, of a comment too, changes these prompts.
     """
@@ -92,7 +93,8 @@ def mipro(search: Search) -> list[Program]:
 
 
 def gepa(search: Search) -> list[Program]:
-    """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
+    """Return the programs of GEPA: the LM reads in words what was wrong, and rewrites the instruction (Agrawal et al.
+    2025)."""
     pool = demo_pool(search)
     reflection = Reflection(search.student, search.train, search.objective.confusion, search.teacher.adapter)
     gate = CorpusAcceptance(search.task, pool)
@@ -132,7 +134,7 @@ def gepa(search: Search) -> list[Program]:
 
 
 def _proposed(search: Search, programs: Sequence[Program]) -> str:
-    """How many instructions an optimizer proposed, in words."""
+    """Return how many instructions an optimizer proposed, in words."""
     new = {program.main_predictor.signature.instructions for program in programs}
     return f"{pluralize(len(new - {search.student.main_predictor.signature.instructions}), 'new instruction')}"
 
@@ -158,7 +160,7 @@ def find_optimizer(name: str) -> Optimizer:
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
-    """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
+    """Return the known candidates, and each new program that the optimizer left, in a fixed order.
 
     Raises UserError as `find_optimizer`. What the optimizers print is dropped.
     """
@@ -191,8 +193,8 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
 
 
 def strip(program: Program) -> None:
-    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
-    loaded again, and of each the fields that the signature has."""
+    """Remove from a compiled program what no artifact holds: the LM, demos without an answer or with pictures, and
+    fields that the signature lacks."""
     program.set_lm(None)
     for _, predictor in program.named_predictors():
         fields = {*predictor.signature.fields, "augmented", *MARKS}
@@ -204,7 +206,7 @@ def strip(program: Program) -> None:
 
 @contextlib.contextmanager
 def _global_seed(seed: int) -> Iterator[None]:
-    """Python's global generator by a seed; afterwards it goes on where it was."""
+    """Seed Python's global generator for a block, and restore its state afterwards."""
     before = random.getstate()
     random.seed(seed)
     try:
@@ -245,10 +247,10 @@ class CorpusMIPRO(EvaluatedMIPRO):
         return CorpusEvaluate(self.search.task, own, self.stage)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
+        if not sets:
+            return sets
         judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)
-        return sets and {
-            k: [complete_set(self.search, one) for one in own] if k == judging else own for k, own in sets.items()
-        }
+        return {**sets, judging: [complete_set(self.search, demos) for demos in sets[judging]]}
 
 
 class CorpusAcceptance:
@@ -263,7 +265,7 @@ class CorpusAcceptance:
         self.compared = self.accepted = 0
 
     def should_accept(self, proposal: Any, state: Any) -> bool:
-        """As GEPA calls it, with its `CandidateProposal` and `GEPAState`."""
+        """Return whether a proposal goes on. GEPA calls it with its `CandidateProposal` and `GEPAState`."""
         before, after, rows = proposal.eval_before, proposal.eval_after, proposal.subsample_indices
         if not rows or before is None or after is None or not before.outputs or not after.outputs:
             return False
@@ -277,8 +279,8 @@ class CorpusAcceptance:
 
 
 def _answer(task: Task, prediction: Any) -> Answer | None:
-    """The answer in a prediction; None where the record failed, which comes as nothing, as a prediction without fields,
-    or as what could not be parsed."""
+    """Return the answer in a prediction. None for a failed record: nothing, a prediction without fields, or what could
+    not be parsed."""
     return task.answer(prediction) if isinstance(prediction, dspy.Prediction) and prediction.toDict() else None
 
 
@@ -332,7 +334,7 @@ class Reflection(InstructionProposer):
         return {name: self.without_quotes(text) for name, text in proposed.items()}
 
     def without_quotes(self, text: str) -> str:
-        """An instruction without its quotes."""
+        """Return an instruction without its quotes."""
         if runs(text).isdisjoint(self.known):
             return text
         lines = [

@@ -23,17 +23,18 @@ from aisr.metrics.scores import Floats, Scores, value
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
 SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)
 RESAMPLES = 200
-FEWEST = 10  # groups of which some are drawn; with fewer they are too few to say, and nobody is dropped
+FEWEST = 10  # groups of which some are drawn; with fewer no candidate is dropped
 SEED = 20260621
 
 
 def rungs(records: int) -> list[int]:
-    """How many records are judged when candidates are dropped, and at the end: ascending, the last is `records`."""
+    """Return how many records are judged when candidates are dropped, and at the end: ascending, the last is
+    `records`."""
     return [*(size for share in RUNGS if (size := round(share * records)) >= SMALLEST), records]
 
 
 def nested(strata: Sequence[str]) -> list[int]:
-    """The rows in an order of which every beginning is stratified: each stratum is spread evenly over it."""
+    """Return the rows in an order of which every beginning is stratified: each stratum is spread evenly over it."""
     draw = Random(SEED)
     rows_of: dict[str, list[int]] = {}
     for row, stratum in enumerate(strata):
@@ -47,11 +48,11 @@ def nested(strata: Sequence[str]) -> list[int]:
 
 
 def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[int]:
-    """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group: of each
-    record, where that is known.
+    """Return which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group:
+    of each record, where that is known.
 
-    Nobody is dropped where the groups are too few to say. Worse, by smoothed scores (see
-    `aisr.metrics.scores.Tally.smoothed`): of 200 resamples, drawn for both alike, 97.5 % have the leader ahead.
+    A candidate is dropped where the leader has the higher smoothed score (see `aisr.metrics.scores.Tally.smoothed`) in
+    97.5 % of 200 resamples, drawn for both alike. Where there are too few groups, none is.
     """
     if group is not None and len({*group}) < FEWEST:
         return list(range(len(contenders)))
@@ -66,14 +67,15 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
 
 
 def _highest_difference(scores: Scores, leader: Scores, group: Group | None) -> float:
-    """The upper end of the 95 % percentile interval of a paired difference."""
+    """Return the upper end of the 95 % percentile interval of a paired difference."""
     weights = resampled(np.column_stack([scores.rows, leader.rows]), RESAMPLES, group)
     differences = scores.ranking(weights) - leader.ranking(weights)
     return max(float(differences[0]), float(np.percentile(differences[1:], 97.5)))
 
 
 def resampled(rows: Floats, resamples: int, group: Group | None = None) -> Floats:
-    """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
+    """Return how often each record stands in each resample (resamples + 1, records); the first row is the corpus
+    itself.
 
     group: of each record; those of one group are drawn together. They are drawn in the order of their groups' sums, so
     that the order of records in a file or a race makes no difference. Raises ValueError where there are no records.

@@ -66,7 +66,7 @@ class Plan:
     target_mix: Mapping[str, float] | None = None  # the shares of its kinds of record, where the user states them
 
     def records(self, split: str) -> Iterator[Record]:
-        """The records of a split; of train all."""
+        """Return the records of a split; of train all."""
         records = read(self.data[split], self.task.record, self.task.name)
         return islice(records, None if split == "train" else self.limits.get(split))
 
@@ -80,10 +80,10 @@ class Callbacks:
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
-    """Compile, choose the champion on dev, score it on test, and save the artifact.
+    """Compile, choose the champion on dev, score it on test, save the artifact, and return the run.
 
     Raises UserError where a split has no labelled records, and where another compile has the name; `BadLine` for a bad
-    record. The same compile may go on: its former calls come from the cache.
+    record. An interrupted compile may go on: its former calls come from the cache.
     """
     run = Run(plan, lm, teacher, root / plan.task.name / plan.name, callbacks)
     run.prepare()
@@ -156,7 +156,7 @@ class Run:
             exclude_leaking(self.student, chain.from_iterable(cases.values()))
         stage("no-LM baseline: fitting it to train")
         self.cases = with_no_lm_baseline(task, self.student, cases) if self.fits else cases
-        # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
+        # Ranker and baseline are fitted to all of train; prompts and LM calls are of these records alone.
         self.cases["train"] = self.cases["train"][: plan.limits.get("train")]
 
     def _read_target(self, records: Mapping[str, Sequence[Record]]) -> None:
@@ -240,7 +240,7 @@ class Run:
             stage(f"warning: {warning}")
 
     def _estimate_mix(self) -> Mix | None:
-        """The mix of the target by the answers of the uncompiled program; None for a task without labels."""
+        """Return the mix of the target by the answers of the uncompiled program; None for a task without labels."""
         task, seed = self.plan.task, self.plan.settings.seed
         if not task.labels:
             return None
@@ -291,8 +291,8 @@ class Run:
         self.champion = self._reload(choice.champion.program)
 
     def _check_teacher(self) -> None:
-        """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about
-        it."""
+        """Raise UserError where no call of the teacher succeeded: candidates without its demos and instructions tell
+        nothing about it."""
         error = self.teacher.contact.error
         if error is not None:
             reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
@@ -301,8 +301,8 @@ class Run:
             )
 
     def _reload(self, program: Program) -> Program:
-        """The same program as if it came from its artifact: what is scored is what is saved. Its context, which is no
-        part of it, goes along."""
+        """Return the program as if it came from its artifact: what is scored is what is saved. Its context, which is
+        not saved, is copied."""
         loaded = parse(program_text(self.plan.task, program), "the champion", self.plan.task).program
         loaded.copy_context(program)
         return loaded
@@ -391,7 +391,7 @@ class Run:
         )
 
     def _describe_data(self) -> dict[str, Data]:
-        """The files of the splits, and that of the target."""
+        """Return the files of the splits, and that of the target."""
         files = {name: (path, len(self.cases[name])) for name, path in self.plan.data.items()}
         if self.plan.target:
             files["target"] = self.plan.target, len(self.target_records)
@@ -401,7 +401,8 @@ class Run:
         }
 
     def report(self) -> dict[str, Any]:
-        """The content of report.json: the scores of all candidates on dev, and of champion and baseline on test."""
+        """Return the content of report.json: the scores of all candidates on dev, and of champion and baseline on
+        test."""
         report: dict[str, Any] = {
             "champion": self.choice.champion.name,
             "candidates": [

@@ -46,7 +46,7 @@ BUDGETS: Mapping[str, Settings] = {
 
 
 def settings(budget: str, seed: int, **changes: int | None) -> Settings:
-    """The settings of a budget with some changed; None leaves one as it is."""
+    """Return the settings of a budget with some changed; None leaves one as it is."""
     return replace(BUDGETS[budget], **{name: value for name, value in changes.items() if value is not None}, seed=seed)
 
 
@@ -75,10 +75,11 @@ class Objective:
         pred_name: str | None = None,
         pred_trace: Any = None,
     ) -> dspy.Prediction:
-        """What an optimizer that reflects (GEPA) looks at: `score` and, in words, what was wrong.
+        """Return what a reflecting optimizer (GEPA) reads: `score` and, in words, what was wrong.
 
-        The score is 1 for a right answer, which GEPA does not reflect on, and for another one 1 less what its surrogate
-        falls short of that of the gold answer: a shift of each record, which moves no difference between two programs.
+        The score is 1 for a right answer, which GEPA does not reflect on. For another it is 1 less the difference of
+        its surrogate from that of the gold answer: a shift of each record, which changes no difference between two
+        programs.
         """
         answer = self.task.answer(prediction)
         scores = score_cases(self.task, [Case.from_metric(example)], [answer])
@@ -109,10 +110,11 @@ class Search:
 
     @cached_property
     def objective(self) -> Objective:
-        """What an optimizer averages over records: the official score, linearised at the uncompiled program's outcomes
-        on records of train, so that a label that is rare or often wrong weighs more. Its LM calls are made only if an
-        optimizer looks at it. Linearising anew at each champion made the choice worse on test-shaped paragraphs
-        (Spearman .83 at 200 records, against .95).
+        """The metric that an optimizer averages over records: the official score, linearised at the uncompiled
+        program's outcomes on records of train. A label that is rare or often wrong weighs more.
+
+        Its LM calls are made at its first use. Linearising anew at each champion made the choice worse on test-shaped
+        paragraphs (Spearman .83 at 200 records, against .95).
         """
         records = gradient_records(self.task, self.train, self.settings.seed)
         self.note(
@@ -129,18 +131,18 @@ class Search:
 
     @cached_property
     def valset(self) -> list[dspy.Example]:
-        """The same of dev."""
+        """Dev as DSPy's optimizers take it."""
         return [case.for_metric() for case in self.dev]
 
     @property
     def teacher_settings(self) -> dict[str, Any]:
-        """What DSPy's optimizers ask the teacher with; nothing where that is the LM itself."""
+        """The LM and adapter of the teacher, as DSPy's optimizers take them; empty where it is the LM itself."""
         return {} if self.teacher is self.lm else {"lm": self.teacher, "adapter": self.teacher.adapter}
 
 
 def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]:
-    """The records that the baseline is judged on: `GRADIENT_RECORDS` drawn from train, and more of those with a label
-    that fewer than `LEAST_OF_A_KIND` of them have, as a label without any would weigh nothing."""
+    """Return the records that the baseline is judged on: `GRADIENT_RECORDS` drawn from train, and more of the labels
+    that fewer than `LEAST_OF_A_KIND` of them have. A label without any would weigh nothing."""
     if len(train) <= GRADIENT_RECORDS:
         return list(train)
 
@@ -159,7 +161,7 @@ def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]
 
 
 def describe_confusion(task: Task, train: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
-    """Which labels are mistaken for others over all of train, in words; empty without labels or mistakes.
+    """Return which labels are mistaken for others over all of train, in words; empty without labels or mistakes.
 
     A miss counts against the first gold label of a statement, as in the official score.
     """

@@ -35,7 +35,8 @@ class Parts(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Parts":
-        """From "3:1:1". Raises UserError for anything else than three whole numbers from 1 to 20."""
+        """Return the parts of a text such as "3:1:1". Raises UserError for anything else than three whole numbers from
+        1 to 20."""
         fields = text.split(":")
         if len(fields) != 3 or not all(field.isdigit() and 1 <= int(field) <= 20 for field in fields):
             raise UserError(f"--parts {text!r}: expected three whole numbers from 1 to 20, such as 3:1:1")
@@ -143,8 +144,8 @@ def survey(task: Task, file: Path) -> Survey:
 def split(
     strata: Sequence[str], labels: Sequence[frozenset[str]], keys: Sequence[set[str]], parts: Parts, seed: int
 ) -> Split:
-    """A seeded split, disjoint by group and stratified, in which each part has each label, as far as groups allow.
-    Raises UserError where there are fewer groups than parts."""
+    """Return a seeded split, disjoint by group and stratified, in which each part has each label, as far as groups
+    allow. Raises UserError where there are fewer groups than parts."""
     group = groups(keys)
     if len(set(group)) < sum(parts):
         raise UserError(
@@ -158,9 +159,11 @@ def split(
 
 
 def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], group: Sequence[int]) -> dict[int, str]:
-    """The side of each group, with groups moved to the sides that lack one of their labels, the rarest label first. A
-    group is moved only where its side keeps this label and all rarer ones; the smallest that can be is. What a side
-    then lacks of commoner labels is mended when these are looked at."""
+    """Return the side of each group, with groups moved to sides that lack one of their labels, the rarest label first.
+
+    Of the groups that can move the smallest does. A group can move where its side keeps this label and all rarer ones;
+    commoner labels come later.
+    """
     sides, size = dict(side_of), Counter(group)
     holders = defaultdict[str, set[int]](set)  # the groups with each label
     labels_of = defaultdict[int, set[str]](set)
@@ -170,7 +173,7 @@ def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], 
             holders[label].add(own)
 
     def stays(own: int, kept: set[str]) -> bool:
-        """Whether the side of a group has those of its labels that are kept without it."""
+        """Return whether the side of a group has those of its labels that are kept without it."""
         wanted = labels_of[own] & kept
         return all(any(sides[other] == sides[own] for other in holders[label] - {own}) for label in wanted)
 
@@ -186,7 +189,7 @@ def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], 
 
 
 def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of each record. A stratum that cannot be in every fold goes with the commonest one."""
+    """Return the fold of each record. A stratum that cannot be in every fold is treated as the commonest one."""
     from sklearn.model_selection import StratifiedGroupKFold  # over a second; most commands have no use for it
 
     counts = Counter(strata)

@@ -1,10 +1,10 @@
-"""The set that ranks is another set: what its unlabelled inputs tell, and records weighted to it.
+"""The target: the set that ranks, of which only unlabelled inputs are known. Records are weighted to it.
 
-Assumed is that labels shift and their meaning does not: a paragraph with an error looks the same in both sets, there
-are more of them (Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori
-probabilities"). Then the mix of labels can be estimated from answers alone. The uncompiled program judges target
-records; how it takes one label for another is known from dev; the mix under which its answers are most likely is found
-by expectation maximisation (`python -m benchmarks.target` compares that with adjusted counts, Forman 2008).
+We assume label shift: a paragraph with an error looks the same in both sets, but there are more of them in one
+(Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities"). Then the
+mix of labels can be estimated from answers alone. The uncompiled program judges target records; dev shows how often it
+takes one label for another; expectation maximisation finds the mix under which its answers are most likely (`python -m
+benchmarks.target` compares that with adjusted counts, Forman 2008).
 
 Records of each split are then weighted by raking (Deming & Stephan 1940): in turn to the mix and to the number of
 statements a record, until both hold.
@@ -259,7 +259,7 @@ def estimate_mix(
 
 
 def _resampled(group: Integers, draw: np.random.Generator) -> Integers:
-    """Rows of a sample, with replacement, of whole groups."""
+    """Return the rows of a sample of whole groups, with replacement."""
     members: dict[int, list[int]] = {}
     for row, own in enumerate(group.tolist()):
         members.setdefault(own, []).append(row)
@@ -268,7 +268,7 @@ def _resampled(group: Integers, draw: np.random.Generator) -> Integers:
 
 
 def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, str]:
-    """The group of each label: of those other than the default one, two are together where the answers to them are much
+    """Return the group of each label. Labels other than the default one are grouped where the answers to them are much
     alike, or where dev has too few records of one."""
     count = len(task.labels)
     table = _answer_shares(gold, said, count, count)
@@ -289,8 +289,10 @@ def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, s
 
 
 def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> Floats:
-    """How often each label is the answer to a record of each group, (groups, labels). To each group but the first one
-    answer is added, as records of all these are answered on the whole."""
+    """Return how often each label is the answer to a record of each group, (groups, labels).
+
+    To each group but the first one answer is added, spread as the answers to all of these groups are.
+    """
     counts = np.zeros((groups, labels))
     np.add.at(counts, (gold, said), 1)
     pooled = counts[1:].sum(axis=0) + counts.sum(axis=0) / max(counts.sum(), 1)
@@ -301,9 +303,11 @@ def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> 
 
 
 def _most_likely_mix(tables: Floats, answers: Integers) -> Floats:
-    """The mixes of groups under which answers are most likely, by expectation maximisation, (cases, groups). tables:
-    how often each label is the answer to a record of a group, (cases, groups, labels); answers: how often each label is
-    the answer to a target record, (cases, labels)."""
+    """Return the mixes of groups under which answers are most likely, by expectation maximisation, (cases, groups).
+
+    tables: how often each label is the answer to a record of a group, (cases, groups, labels); answers: how often each
+    label is the answer to a target record, (cases, labels).
+    """
     mixes = np.full(tables.shape[:2], 1 / tables.shape[1])
     for _ in range(EM_STEPS):
         joint = mixes[:, :, None] * tables
@@ -342,7 +346,7 @@ def rake(groups: Sequence[str], sizes: Sequence[int], mix: Mapping[str, float], 
 
 
 def _capped(weights: Floats) -> Floats:
-    """Weights with a mean of 1, the greatest of which are cut to `MOST_WEIGHT`."""
+    """Return weights with a mean of 1, the greatest of which are cut to `MOST_WEIGHT`."""
     weights = np.maximum(weights, LEAST_WEIGHT)
     for _ in range(ROUNDS):
         weights = weights / weights.mean()
@@ -353,7 +357,7 @@ def _capped(weights: Floats) -> Floats:
 
 
 def _bins(sizes: Sequence[int], target_sizes: Sequence[int]) -> list[int]:
-    """The sizes at which bins begin: each holds `LEAST_IN_BIN` records, and one of the target."""
+    """Return the sizes at which bins begin: each bin holds `LEAST_IN_BIN` records, and one of the target."""
     starts, here, there = [0], 0, 0
     ours, others = np.array(sizes), np.array(target_sizes)
     for begin, end in zip(EDGES, (*EDGES[1:], 10**9), strict=True):
@@ -386,11 +390,12 @@ class Target:
 
     def weigh(self, task: Task, cases: Sequence[Case]) -> list[Case]:
         """Return cases with their weights."""
-        group_of = self.mix.group_of if self.mix else {}
-        shares = {name: share[0] for name, share in self.mix.shares.items()} if self.mix else {}
-        kinds = [task.stratify_by(case.gold) for case in cases]
+        groups, shares = [task.stratify_by(case.gold) for case in cases], {}
+        if self.mix:
+            groups = [self.mix.group_of.get(kind, kind) for kind in groups]
+            shares = {name: share.value for name, share in self.mix.shares.items()}
         sizes = [len(task.gold_labels(case.gold)) if task.labels else 1 for case in cases]
-        weights = rake([group_of.get(kind, kind) for kind in kinds], sizes, shares, self.sizes)
+        weights = rake(groups, sizes, shares, self.sizes)
         return [replace(case, weight=float(weight)) for case, weight in zip(cases, weights, strict=True)]
 
     def weigh_splits(self, task: Task, splits: Mapping[str, Sequence[Case]]) -> tuple["Target", dict[str, list[Case]]]:
