@@ -187,7 +187,8 @@ def compare_sets(task: Task, ours: Sequence[Record], others: Sequence[Record], s
     scores = cross_val_predict(classifier, rows, is_other, groups=group, cv=folds, method="decision_function")
     telling = np.abs(classifier.fit(rows, is_other).coef_[0]).argsort()[::-1][:TELLING_WORDS]
     words = vectorizer.get_feature_names_out()[telling]
-    return Comparison(*shapes, float(roc_auc_score(is_other, scores)), tuple(map(str, words)))
+    auc = max(0.5, float(roc_auc_score(is_other, scores)))  # below that is chance, as a half is
+    return Comparison(*shapes, auc, tuple(map(str, words)))
 
 
 # --- The mix of labels in the target, from answers alone

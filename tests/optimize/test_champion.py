@@ -8,6 +8,7 @@ from typing import Any, cast
 import dspy
 import pytest
 
+from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.metrics.intervals import in_words
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
@@ -55,6 +56,14 @@ def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> N
     assert why_none_was_kept(choice, ["late"]) == "its program was not kept: late scores 100.0 on dev, good 100.0"
     few = choose(task, candidates[:1], dev[:3], scripted(right)).champion
     assert str(few.dev.interval).endswith("(too few independent records for an interval)")
+
+
+def test_without_a_score_of_the_uncompiled_program_nothing_is_chosen() -> None:
+    programs = [instructed(TRACK1, "Flat."), instructed(TRACK1, "RIGHT.")]
+    dev, lm = cases(TRACK1, programs[0]), scripted(by_instruction)
+    lm.ledger = Ledger(Limits(calls=len(dev) - 1))
+    with pytest.raises(BudgetSpent):
+        choose(TRACK1, [Candidate("uncompiled", programs[0]), Candidate("good", programs[1])], dev, lm)
 
 
 def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another() -> None:
