@@ -7,30 +7,22 @@ import pytest
 from nltk.tokenize import NLTKWordTokenizer
 from sklearn.metrics import f1_score
 
-from aisr.judging.judge import judge
 from aisr.metrics.meteor import meteor, meteor_words
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2, Citation
-from support.scripted import claim, requests, scripted
 
 REFUSAL = "I am sorry, I cannot help with that."
 
 
-def test_a_refusal_in_words_is_a_failure_and_no_label() -> None:
+def test_no_output_may_be_left_out_which_a_refusal_in_words_would_be() -> None:
     """DSPy 3.4.1 (adapters/chat_adapter.py): a field that is Optional is None where the text has none, and a refusal
-    passes for an answer. No output of ours is Optional; the answer is asked for once more, then the record fails."""
+    passes for an answer. No output of ours is Optional; judging/test_faults.py has what becomes of a refusal."""
     maybe = dspy.Signature({"claim": (str, dspy.InputField()), "label": (str | None, dspy.OutputField())})
     assert dspy.ChatAdapter().parse(maybe, REFUSAL) == {"label": None}
-    for task in map(find_task, TASKS):
-        for predictor in task.build({}).predictors():
-            outputs = predictor.signature.output_fields.values()
-            assert not any(type(None) in get_args(field.annotation) for field in outputs)
-    program, lm = TRACK1.build({}), scripted([REFUSAL, REFUSAL])
-    outcome = judge(TRACK1, program, program.prepare(claim("Supported")), lm)
-    assert outcome.answer is None
-    assert outcome.failure
-    assert len(requests(lm)) == 2
+    predictors = [predictor for task in map(find_task, TASKS) for predictor in task.build({}).predictors()]
+    outputs = [field for predictor in predictors for field in predictor.signature.output_fields.values()]
+    assert type(None) not in {option for field in outputs for option in get_args(field.annotation)}
 
 
 def test_macro_f1_divides_by_all_labels_even_those_without_a_gold_statement() -> None:

@@ -18,7 +18,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
 from support import scripted
-from support.corpora import citation, claim
+from support.corpora import citation_row, claim_row
 
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
 FIELDS = (
@@ -88,8 +88,8 @@ cases = settings(
 
 
 ROWS = {
-    "track1": [claim(["Supported"], ["Supported", "Contradiction"], id="a"), claim(None, id="b")],
-    "track2": [citation(id="a"), citation(None, id="b")],
+    "track1": [claim_row(["Supported"], ["Supported", "Contradiction"], id="a"), claim_row(None, id="b")],
+    "track2": [citation_row(id="a"), citation_row(None, id="b")],
 }
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,17 @@ import aisr.text
 from aisr.metrics.scores import Scores
 from aisr.programs.registry import find_task
 from support.commands import run
-from support.corpora import claim, read_rows, write
+from support.corpora import citation_row, claim_row, read_rows, write
 from support.loopback import Loopback, judged
 from support.paths import ROOT, SAMPLE
 from support.runs import save_program
 
 KEY = "sk-planted-3b77e0"
+REFUSES = "The model refuses to judge it."
+REFUSED = {
+    "track1": claim_row(None, evidence_bundle=[{"type": "text", "text": REFUSES}]),
+    "track2": citation_row(None, text=REFUSES),
+}
 
 
 @pytest.fixture
@@ -45,16 +51,16 @@ def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
 def test_all_ways_say_what_the_command_says(
     task: str, saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
 ) -> None:
-    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
     folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
-    records[2]["claim_text"] = "a claim that the model refuses to judge"
-    for sentence in records[2].get("sentence_label", []):
-        sentence["sentence"] = "A sentence that the model refuses to judge."
+    records[2] |= REFUSED[task]
+    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
     words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
     finished = run(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
     assert finished.code == 1, finished.err  # a record failed
-    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
+    expected = read_rows(out)
     assert "failed" in expected[2]
+    for line in expected:
+        line.pop("probabilities", None)
 
     dspy.cache.reset_memory_cache()  # another process
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
@@ -76,7 +82,7 @@ def test_a_bad_record_is_named_with_its_field(saved: Callable[..., Path], loopba
     with pytest.raises(aisr.UserError, match=r"^evidence_bundle: missing"):
         program.judge({"claim_text": "x"}, lm)
     bad: Any = ["x"]
-    results = program.judge_all([claim(None), bad], lm)
+    results = program.judge_all([claim_row(None), bad], lm)
     assert next(results).answer == {"labels": ["Supported"]}  # what stands before it is judged
     with pytest.raises(aisr.UserError, match=r"^records\[1\]: a list; expected a dict such as a line of a JSONL file"):
         next(results)
@@ -106,7 +112,7 @@ def test_what_would_meet_every_record_is_an_error_without_the_key(
     loopback.reply = lambda request: (401, error)
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
     with pytest.raises(aisr.LMUnavailable, match="HTTP 401: wrong key <OPENAI_API_KEY> at ") as refused:
-        program.judge(claim(None), lm)
+        program.judge(claim_row(None), lm)
     assert refused.value.__cause__ is None  # a traceback would show the answer of the server
     assert refused.value.__suppress_context__
 
@@ -145,7 +151,7 @@ def test_a_verdict_has_label_probabilities_and_evidence(saved: Callable[..., Pat
     loopback.reply = lambda request: json.dumps(
         {"sentence_labels": labels, "how_sure": ["90, Contradiction 5", "of no use"]}
     )
-    record = claim(None, None, id="a")
+    record = claim_row(None, None, id="a")
     record["evidence_bundle"].append({"type": "table", "text": "Scores.\n| a | 1 |\n| b | 2 |", "img_path": "t.png"})
     program = aisr.load(saved("track1", verbalized_confidence=True))
     verdict = program.judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
@@ -175,7 +181,7 @@ def test_an_uncompiled_program_judges(loopback: Loopback) -> None:
     lm = aisr.open_lm("openai/local", api_base=loopback.url)
     program = aisr.uncompiled("track1", lm)
     loopback.reply = judged
-    assert program.judge(claim(None), lm).answer == {"labels": ["Supported"]}
+    assert program.judge(claim_row(None), lm).answer == {"labels": ["Supported"]}
     assert program.test_scores is None
     with pytest.raises(aisr.UserError, match="track1: no option 'temperature'; options: "):
         aisr.uncompiled("track1", lm, temperature=1)
@@ -217,7 +223,8 @@ def test_a_question_of_ones_own_is_asked_with_a_check(loopback: Loopback) -> Non
 
 def test_the_public_names_are_listed_and_there() -> None:
     for module in (aisr, aisr.task, aisr.text):
-        assert {*module.__all__} <= {name for name in dir(module) if hasattr(module, name)}
+        assert attrgetter(*module.__all__)(module)
+        assert set(module.__all__) <= set(dir(module))
     assert aisr.task.Scores is Scores  # not the first of several modules with that name
 
 

@@ -25,12 +25,10 @@ TRACK1_JSON = ROOT / "artifacts" / "example-track1" / "program.json"
 
 def reader(request: HttpRequest) -> str:
     """Writes an instruction where one is asked for, and labels rightly under that instruction alone."""
-    sentences = scripted.field(request.question, "sentences")
-    if sentences is None:
+    if scripted.field(request.question, "sentences") is None:
         return scripted.written(request.question, {"new_instruction": LESSON})
-    if LESSON not in str(request.body["messages"][0]):
-        return judged(request)
-    return scripted.written(request.question, {"sentence_labels": re.findall(r" is ([^.]*)\.", sentences)})
+    is_taught = LESSON in str(request.body["messages"][0])
+    return scripted.right_answer(request.question) if is_taught else judged(request)
 
 
 def test_the_page_goes_from_records_to_a_submission(loopback: Loopback, tmp_path: Path) -> None:

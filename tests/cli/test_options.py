@@ -17,11 +17,9 @@ from aisr.base.progress import Stage, counted, heard_by
 from aisr.cli import display
 from aisr.cli.__main__ import app
 from aisr.lm.budget import Ledger
-from aisr.programs.probabilities import CONFIDENCE
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
 from support.corpora import beginning, write
-from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
 NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text")
@@ -126,10 +124,15 @@ def test_the_command_of_a_compile_repeats_it_and_holds_what_was_set_and_no_addre
     ]
     with monkeypatch.context() as patch:
         patch.setenv("AISR_LM", "openai/local")
-        patch.setenv("AISR_API_BASE", compiled.server.url)
-        finished = aisr(*typed, "--artifacts", tmp_path / "a")
+        finished = aisr(*typed, "--api-base", compiled.server.url, "--artifacts", tmp_path / "a")
     assert finished.code == 0, finished.err
+    # At its end: which program it is, how it did where nothing was chosen, and the next command.
+    assert "\nthe program: the hand-written prompt: no candidate was better\n" in finished.out
+    assert "  on test, which chose nothing: " in finished.out
     first = tmp_path / "a" / "track2" / "mine"
+    _, _, following = finished.out.partition("\nnext: aisr predict --task track2 ")
+    assert following.startswith(f"--program {first} --lm openai/local --api-base {compiled.server.url} ")
+    assert f" -L threads=2 -L logprobs=false --image-root {SAMPLE} --data " in following
     command = json.loads((first / "manifest.json").read_text(encoding="utf-8"))["command"]
     assert command == (
         "aisr compile --task track2 --data DATA -T context_tokens=300 "
@@ -285,33 +288,6 @@ def test_records_are_counted(words: list[str], aisr: Aisr, tmp_path: Path, monke
     assert aisr(*words, "some.jsonl", "--task", "track1").code == 0
     assert (stages[0].done, stages[0].total) == (20, 20)
     assert {stage.is_over for stage in stages} == {True}
-
-
-# --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows
-
-
-def stating(request: HttpRequest) -> str:
-    """The labels of `judged`; sure of all but the second, of which no readable number comes."""
-    answer = json.loads(judged(request))
-    sure = ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(len(answer["sentence_labels"]))]
-    return json.dumps({**answer, CONFIDENCE: sure})
-
-
-def test_chances_are_stated_where_asked_for_and_an_unusable_one_leaves_its_label(
-    aisr: Aisr, artifacts: Path, loopback: Loopback
-) -> None:
-    loopback.reply = stating
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
-    at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
-    finished = aisr("compile", *at, *FEW, "--candidates", "1", *lm, "-T", "verbalized_confidence=true")
-    assert finished.code == 0, finished.err
-    manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
-    assert manifest["options"]["verbalized_confidence"] is True
-    # At the end: which program it is, how it did where nothing was chosen, and the next command.
-    assert re.search(r"^the program: the hand-written prompt: no candidate was better$", finished.out, re.M)
-    assert "  on test, which chose nothing: " in finished.out
-    reached = f"--lm openai/local --api-base {loopback.url}"
-    assert f"next: aisr predict --task track1 --program {artifacts}/track1/stated {reached} --data " in finished.out
 
 
 def test_no_command_takes_the_small_model_unasked(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback, Reply, completion, hang, judged, refused, send
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, predict_words, run, save_program
-from support.scripted import TRACKS, right, scripted, write_corpus
+from support.scripted import TRACKS, record_of, right, scripted, write_corpus
 
 PATIENT = 5.0  # seconds that no answer takes but one that hangs, however busy the machine
 
@@ -88,12 +88,14 @@ def small_files(most: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, before)
 
 
-def inject(faults: Iterable[Any], loopback: Loopback, most: int = 99) -> Counter[int]:
-    """Let the server answer record k by fault k as often as that, and right after that; gets the requests a record."""
-    replies, counts, lock = dict(enumerate(faults, start=1)), Counter[int](), threading.Lock()
+def inject(faults: Iterable[Any], loopback: Loopback, most: int = 99) -> Counter[str]:
+    """Let the server answer record k by fault k as often as that, and right after that; gets the requests a record, by
+    the end of its id."""
+    replies = {f"{number:06d}": fault for number, fault in enumerate(faults, start=1)}
+    counts, lock = Counter[str](), threading.Lock()
 
     def reply(request: HttpRequest) -> Reply:
-        number = int(re.findall(r"(?:Row|Model) (\d+)", request.question)[0])
+        number = record_of(request.question).id[-6:]
         with lock:
             counts[number] += 1
             wrong = replies.get(number, judged) if counts[number] <= most else judged
@@ -114,7 +116,7 @@ def test_records_are_accounted_for_where_a_fault_passes_at_one_more_call(
     summary = run(task, data, out, opened(loopback.url, threads=16, timeout=PATIENT))
     assert (summary.judged, summary.failures) == (count, {})
     assert out.read_bytes() == whole.read_bytes()
-    assert [counts[number] for number in range(1, count + 1)] == [2] * len(PASSING) + [1] * 4
+    assert [counts[row["id"][-6:]] for row in read_rows(data)] == [2] * len(PASSING) + [1] * 4
 
 
 def test_records_are_accounted_for_where_a_fault_stays_and_fails_one_alone(loopback: Loopback, tmp_path: Path) -> None:
@@ -125,10 +127,10 @@ def test_records_are_accounted_for_where_a_fault_stays_and_fails_one_alone(loopb
     assert (summary.records, summary.judged, len(summary.failures)) == (count, count, len(FAULTS))
     rows = read_rows(out)
     assert [row["id"] for row in rows] == [row["id"] for row in read_rows(data)]
-    for number, (row, (_, calls, reason)) in enumerate(zip(rows, FAULTS.values(), strict=False), start=1):
+    for row, (_, calls, reason) in zip(rows, FAULTS.values(), strict=False):
         assert set(row) == {"id", "failed"}
         assert re.match(reason, row["failed"]), row
-        assert counts[number] == calls, row
+        assert counts[row["id"][-6:]] == calls, row
     assert not any("failed" in row for row in rows[len(FAULTS) :])
 
 

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -109,12 +108,12 @@ def ray_node(log: Path, *words: object) -> Iterator[None]:
         command = [*start, "--disable-usage-stats", *map(str, words)]
         process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
         try:
-            until = time.monotonic() + 120
-            while (
-                b"Ray runtime started" not in log.read_bytes() and process.poll() is None and time.monotonic() < until
-            ):
+            for _ in range(600):
+                if b"Ray runtime started" in log.read_bytes():
+                    break
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(0.2)
+                    break
             assert b"Ray runtime started" in log.read_bytes(), log.read_text()
             yield
         finally:

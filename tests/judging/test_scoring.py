@@ -17,9 +17,9 @@ from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from support import scripted
-from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write
+from support.corpora import CONTRA, ENTITY, SCOPE, S, claim_row, write
 
-GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]
+GOLD = [claim_row([S], [SCOPE, ENTITY]), claim_row([CONTRA])]
 SAID: list[dict[str, Any]] = [{"labels": [S, ENTITY]}, {"labels": [S]}]
 TEST = [{**row, "id": key} for row, key in zip(GOLD, "ab", strict=True)]
 NAMED = [{**row, "id": key} for row, key in zip(SAID, "ab", strict=True)]
@@ -64,7 +64,7 @@ def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
         ),
         (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
         (TEST, [{"id": "a", "labels": [S]}, NAMED[1]], "record 1: 1 labels for 2 sentences"),
-        ([claim(None, id="a")], [{"id": "a", "labels": [S]}], "a has no labels; the first file must be the labelled"),
+        ([claim_row(None, id="a")], [{"id": "a", "labels": [S]}], "a has no labels; the first file must be the"),
         ([], [], "no records: an empty corpus has no score"),
     ],
 )

@@ -23,7 +23,7 @@ from aisr.programs.text import alike
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.corpora import CONTRA, SCOPE, S, citation, claim, read_rows, write
+from support.corpora import CONTRA, SCOPE, S, citation_row, claim_row, read_rows, write
 from support.paths import SAMPLE
 from support.runs import SILENT, plan
 from support.scripted import right, scripted
@@ -121,7 +121,7 @@ def grouped(task: Task, *records: dict[str, Any]) -> list[int]:
 
 
 def track1(seed: int, *evidence: dict[str, Any]) -> dict[str, Any]:
-    return {**claim([S], text=essay(1000 + seed)), "evidence_bundle": list(evidence)}
+    return {**claim_row([S], text=essay(1000 + seed)), "evidence_bundle": list(evidence)}
 
 
 def text(words: str) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def paper(*paragraphs: str) -> list[dict[str, str]]:
 
 
 def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
-    return citation(None, text=essay(4000 + seed, 12), cited_paper_full_text=paper(*paragraphs))
+    return citation_row(None, text=essay(4000 + seed, 12), cited_paper_full_text=paper(*paragraphs))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 def test_a_disguised_record_is_known_as_a_copy(name: str) -> None:
     disguise = DISGUISES[name]
     assert alike(disguise(SAID)) == alike(SAID)
-    known = claim([S], text=SAID, evidence_bundle=[text(LONG)])
-    by_claim = claim([S], text=disguise(SAID), evidence_bundle=[])
-    by_evidence = claim([S], text=essay(9), evidence_bundle=[text(disguise(LONG))])
+    known = claim_row([S], text=SAID, evidence_bundle=[text(LONG)])
+    by_claim = claim_row([S], text=disguise(SAID), evidence_bundle=[])
+    by_evidence = claim_row([S], text=essay(9), evidence_bundle=[text(disguise(LONG))])
     assert len(set(grouped(TRACK1, known, by_claim, by_evidence))) == 1

@@ -82,7 +82,7 @@ INJECTIONS: dict[str, str] = {
 }
 
 
-def claim(text: str, *types: str) -> Track1Record:
+def paragraph_of(text: str, *types: str) -> Track1Record:
     """Two sentences, four items of evidence; `text` in every field."""
     labels = {"types": list(types)} if types else {}
     bundle = [
@@ -97,7 +97,7 @@ def claim(text: str, *types: str) -> Track1Record:
     )
 
 
-def citation(text: str, *label: str) -> Track2Record:
+def claim_of(text: str, *label: str) -> Track2Record:
     """A claim about a paper of three paragraphs; `text` in all of them."""
     paper = [{"P1": f"First. {text}"}, {"P2": text}, {"P3": f"{text} Last."}]
     gold = {"label": label[0], "evidence_para_ids": ["P2"]} if label else {}
@@ -110,7 +110,7 @@ class Way:
     def __init__(self, task: Task, options: dict[str, Any], schema: bool, server: Loopback, root: Path) -> None:
         self.task, self.program, self.server = task, task.build(options), server
         self.program.image_folder = ImageFolder(root)
-        self.record = claim if task is TRACK1 else citation
+        self.record = paragraph_of if task is TRACK1 else claim_of
         right = {"sentence_labels": ["Supported"] * 2} if task is TRACK1 else {"label": S, "evidence_ids": ["P2"]}
         self.right = scripted.written("Respond with a JSON object" if schema else "", right)
         self.lm = open_config(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))

@@ -87,19 +87,14 @@ def as_json(file: Path, rows: list[Row]) -> Path:
     return file
 
 
-def passages(prompt: str) -> dict[str, str]:
-    """The passages in a prompt, by their ids."""
-    text = field(prompt, "passages") or ""
-    return dict(re.findall(r"^\[(D[\d.]+)\] \([^)]*\) (.*)$", text, re.MULTILINE))
-
-
-def quoting(prompt: str, label: str = "Refuted") -> str:
-    """Asks what the claim says, answers with all passages as they stand, and always judges the same."""
+def quoting(prompt: str, label: str) -> str:
+    """Asks what the claim says, answers with the best passage as it stands, and always judges the same."""
     claim = (field(prompt, "claim") or "").rstrip(".")
     question = f"Is it true that {claim}?"
-    if texts := passages(prompt):
-        pairs = [{"question": question, "answer": text, "source": key} for key, text in texts.items()]
-        return written(prompt, {"pairs": pairs})
+    if passages := field(prompt, "passages"):
+        key, _, text = passages.splitlines()[0].partition(") ")
+        source = key.removeprefix("[").partition("]")[0]
+        return written(prompt, {"pairs": [{"question": question, "answer": text, "source": source}]})
     if field(prompt, "evidence") is not None:
         return written(prompt, {"label": label})
     return written(prompt, {"questions": [f"How long was it closed, {claim}?"]})
@@ -128,11 +123,11 @@ def test_averitec(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -> None
 
 def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
     def reply(request: HttpRequest) -> str:
-        """Names the gold element first, or the last one without demos."""
-        shown = re.findall(r"\[([^\]]+)\]", field(request.question, "elements") or "")
+        """Names the gold element once demos show it how, and the last one before."""
+        shown = [text.partition("]")[0] for text in (field(request.question, "elements") or "").split("[")]
         gold = findings[field(request.question, "claim") or ""]
-        best = next((label for label in shown if label in gold), shown[-1])
-        return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
+        first = [*filter(gold.__contains__, shown), shown[-1]][0 if request.has_demos else -1]
+        return written(request.question, {"ranking": [first]})
 
     findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
     walked = walk("context24-figures", reply, ["findings"], "-T", "retriever=hybrid")
@@ -143,9 +138,9 @@ def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
     assert "nDCG@10" in walked.output["evaluate"]
     rows = [{**row, "figures_tables": [one["label"] for one in row["elements"]]} for row in read_rows(walked.gold)]
     claims = read_list(as_json(tmp_path / "gold.json", rows), context24_figures.Claim)
-    rankings = context24_figures.read_predictions(walked.packed)
-    clean = context24_figures.score_claims(claims, rankings, 10)
-    official = context24_figures.score_claims(claims, rankings, 10, official=True)
+    predicted = context24_figures.read_predictions(walked.packed)
+    clean = context24_figures.score_claims(claims, predicted, 10)
+    official = context24_figures.score_claims(claims, predicted, 10, official=True)
     assert mean(clean.values()) == pytest.approx(walked.report["ndcg_10"])
     assert f"@10 {100 * mean(official.values()):.1f}" in walked.report["remarks"][0]
 

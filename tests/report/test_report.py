@@ -13,6 +13,7 @@ from aisr.judging.judge import FORGOTTEN, judge_all, replay
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.evidence import ShownEvidence
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -228,11 +229,13 @@ def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(opened: O
         "sentence_label": [{"sentence": "At Bog, Wren is ahead.", "types": ["Supported"]}],
         "evidence_bundle": [{"type": "table", "text": markup, "table_caption": ["Table 1: F1."]}],
     }
-    lm = scripted(lambda request: written(question(request), {"sentence_labels": ["Supported"]}))
-    program, records = TRACK1.build({}), [TRACK1.record.model_validate(record)]
+    lm = scripted(lambda request: written(question(request), {"sentence_labels": ["Supported"], CONFIDENCE: ["90"]}))
+    program, records = TRACK1.build({"verbalized_confidence": True}), [TRACK1.record.model_validate(record)]
     judge_all(TRACK1, program, [program.prepare(records[0])], lm)
     replayed = replay(TRACK1, program, file_of(tmp_path / "dev.jsonl", records), lm)
-    page = opened(gather(TRACK1, about(TRACK1), replayed))
+    found = gather(TRACK1, about(TRACK1), replayed)
+    assert found.records[0].statements[0].chances == [0.9, 0.025, 0.025, 0.025, 0.025]
+    page = opened(found)
     assert page.locator("#detail .piece tr").all_inner_texts() == ["Site\tWren\tLark", "Bog\t61.0\t<b>58.5</b>"]
     assert "|" not in page.locator("#detail .piece").inner_text()
     assert page.get_by_text(paragraph).count() == 1

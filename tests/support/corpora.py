@@ -14,25 +14,23 @@ S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]
 
 
-def claim(
+def claim_row(
     *types: Sequence[str] | None, number: int = 1, text: str = "", pictures: Sequence[str] = (), **more: Any
 ) -> Row:
     """A Track 1 record in the official format, one sentence for each entry of `types` (None: withheld), which says the
     first of them."""
-    sentences: list[Row] = [
-        {"sentence": f"Row {number}.{k} is {labels[0] if labels else 'there'}."} | ({"types": labels} if labels else {})
-        for k, labels in enumerate(types, start=1)
-    ]
+    texts = [f"Row {number}.{k} is {labels[0] if labels else 'there'}." for k, labels in enumerate(types, start=1)]
+    sentences = [{"sentence": each, "types": labels} for each, labels in zip(texts, types, strict=True)]
+    tables = [{"type": "table", "table_caption": ["Table 1."], "img_path": path} for path in pictures]
     return {
-        "claim_text": text or " ".join(row["sentence"] for row in sentences),
-        "evidence_bundle": [{"type": "table", "table_caption": ["Table 1."], "img_path": path} for path in pictures]
-        or [{"type": "text", "text": f"Row {number} is what it is."}],
-        "sentence_label": sentences,
+        "claim_text": text or " ".join(texts),
+        "evidence_bundle": tables or [{"type": "text", "text": f"Row {number} is what it is."}],
+        "sentence_label": [{key: value for key, value in row.items() if value is not None} for row in sentences],
         **more,
     }
 
 
-def citation(
+def citation_row(
     label: str | None = "Supported",
     evidence: Sequence[str] = ("P2",),
     number: int = 1,

@@ -41,11 +41,12 @@ def anchors(page: Path) -> set[str]:
 
 def links(pages: Iterable[Path]) -> Iterator[tuple[Path, Path, str]]:
     """The links of pages to files: the page, the file and the anchor in it."""
-    for page, token in [(one, token) for one in pages for token in tokens(one)]:
-        target = token.attrGet("href") or token.attrGet("src")
-        if target is not None and not str(target).startswith(("http://", "https://")):
-            file, _, anchor = str(target).partition("#")
-            yield page, (page.parent / file).resolve() if file else page, anchor
+    for page in pages:
+        targets = [str(token.attrGet("href") or token.attrGet("src") or "http:") for token in tokens(page)]
+        for target in targets:
+            file, _, anchor = target.partition("#")
+            if not target.startswith(("http:", "https:")):
+                yield page, (page.parent / file).resolve() if file else page, anchor
 
 
 def check_links(found: Iterable[tuple[Path, Path, str]]) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import select
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -164,18 +163,5 @@ def add_logprobs(body: Any, top: Mapping[str, Any], chosen: Any = -0.1) -> None:
 
 
 def judged(request: HttpRequest) -> str:
-    """An answer to either track that depends on the wording alone, in the requested form."""
-    prompt = request.question
-    if (sentences := scripted.field(prompt, "sentences")) is not None:
-        labels = [claim_label(sentence) for sentence in json.loads(sentences)]
-        return scripted.written(prompt, {"sentence_labels": labels})
-    ids = re.findall(r"^\[(\w+)\] ", scripted.field(prompt, "passages") or "", re.MULTILINE)
-    claim = scripted.field(prompt, "claim") or ""
-    label = ("Supported", "Overstate", "Topical Match", "Irrelevant")[len(claim) % 4]
-    return scripted.written(prompt, {"label": label, "evidence_ids": ids[:1]})
-
-
-def claim_label(sentence: str) -> str:
-    if re.search("because|due to|explained|thereby", sentence):
-        return "Unsupported Causal Mechanistic"
-    return "Scope Overgeneralization" if re.search(r"\b(all|any|every)\b", sentence) else "Supported"
+    """Supported, as an answer to either track in the requested form."""
+    return scripted.flat_answer(request.question)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -35,6 +36,7 @@ def listening(browser: "Browser") -> Iterator[Show]:
     """`with listening(browser) as show: show(file, "#anchor")`; fails where a page wrote anything on the console or
     requested anything else. Further arguments go to the browser's context."""
     heard: list[str] = []
+    requested: list[str] = []
     contexts = []
 
     def show(file: Path, at: str = "", **how: Any) -> "Page":
@@ -44,10 +46,7 @@ def listening(browser: "Browser") -> Iterator[Show]:
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on(
-            "request",
-            lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
-        )
+        page.on("request", lambda request: requested.append(request.url))
         page.goto(file.as_uri() + at)
         return page
 
@@ -55,3 +54,4 @@ def listening(browser: "Browser") -> Iterator[Show]:
     for context in contexts:
         context.close()
     assert heard == []
+    assert {urlsplit(url).scheme for url in requested} <= {"file", "data"}

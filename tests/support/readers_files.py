@@ -1,7 +1,6 @@
 """The files that the pages take for the reader's own, and an LM that answers the prompts of every task."""
 
 import json
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -16,30 +15,29 @@ OTHERS = {"averitec": "averitec", "c24": "context24-figures", "context24": "cont
 SPLITS = {"train": 24, "dev": 10, "test": 10}  # records of each
 PLANTS = ("moss", "fern", "heather", "ivy", "sedge", "thyme", "yarrow", "clover")
 ASKED = {"question": "How long?", "answers": [{"answer": "It closed for a week.", "source_url": "https://a"}]}
+OTHERWISE = {"questions": ["How long was it closed?"], "new_instruction": "Read the evidence first."}
 SAID = {"question": "How long?", "answer": "It closed for a week."}
 
 
 def answer_any_task(request: HttpRequest) -> str:
     """Return an answer in the form that the prompt asks for, right or not."""
     prompt = request.question
-    if field(prompt, "sentences") is not None:
-        return judged(request)
-    if field(prompt, "elements") is not None:
-        labels = re.findall(r"\[([^\]]+)\]", field(prompt, "elements") or "")
-        return written(prompt, {"ranking": labels[-1:]})
-    passages = field(prompt, "passages")
-    if passages is not None and "[S1]" in passages:
+    passages, evidence = field(prompt, "passages") or "", field(prompt, "evidence")
+    if elements := field(prompt, "elements"):
+        return written(prompt, {"ranking": [first_key(elements)]})
+    if first_key(passages).startswith("S"):
         return written(prompt, {"chosen": ["S1"]})
-    if passages is not None and (texts := re.findall(r"^\[(D[\d.]+)\] \([^)]*\) (.*)$", passages, re.MULTILINE)):
-        pairs = [{"question": "Is it so?", "answer": text, "source": key} for key, text in texts]
-        return written(prompt, {"pairs": pairs})
-    if passages is not None:
+    if first_key(passages).startswith("D"):
+        key, _, text = passages.splitlines()[0].partition(") ")
+        return written(prompt, {"pairs": [{"question": "Is it so?", "answer": text, "source": first_key(key)}]})
+    if field(prompt, "sentences") or passages:
         return judged(request)
-    if field(prompt, "evidence") is not None:
-        return written(prompt, {"label": "Refuted"})
-    if field(prompt, "claim") is not None:
-        return written(prompt, {"questions": ["How long was it closed?"]})
-    return written(prompt, {"new_instruction": "Read the evidence first."})
+    return written(prompt, {"label": "Refuted"} if evidence else OTHERWISE)
+
+
+def first_key(text: str) -> str:
+    """Return the key of the first item of evidence, which stands in brackets."""
+    return text.partition("[")[2].partition("]")[0]
 
 
 def write_json(file: Path, content: Any) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ BOTH = {task.name: task for task in (TRACK1, TRACK2)}
 AS_JSON = "Respond with a JSON object"  # in prompts of the adapter that takes a schema
 Answers = Sequence[str | Exception] | Callable[[Request], str | Response]
 _numbers = itertools.count()
+_records: dict[str, Track1Record | Track2Record] = {}  # by the field of a prompt that names them
 
 
 class ScriptedEngine:
@@ -90,8 +90,8 @@ def wording(request: Request) -> str:
 
 def field(prompt: str, name: str) -> str | None:
     """The value of an input field in a message of DSPy's adapters."""
-    match = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
-    return match[1] if match else None
+    _, mark, rest = prompt.partition(f"[[ ## {name} ## ]]\n")
+    return rest.partition("\n\n")[0] if mark else None
 
 
 def written(prompt: str, fields: dict[str, Any]) -> str:
@@ -104,32 +104,46 @@ def written(prompt: str, fields: dict[str, Any]) -> str:
 
 def claim(*labels: str, number: int = 1) -> Track1Record:
     """A paragraph whose sentences say which label is right."""
-    row = corpora.claim(*([label] for label in labels), number=number)
-    return Track1Record.model_validate({"id": f"track1-{number:06d}", **row})
+    row = corpora.claim_row(*([label] for label in labels), number=number)
+    record = Track1Record.model_validate({"id": f"track1-{number:06d}", **row})
+    _records[json.dumps([sentence["sentence"] for sentence in row["sentence_label"]])] = record
+    return record
 
 
 def citation(label: str, *evidence: str, number: int = 1, paragraphs: int = 4) -> Track2Record:
     """A claim that says which label is right."""
-    row = corpora.citation(label, evidence, number, paragraphs)
-    return Track2Record.model_validate({"id": f"track2-{number:06d}", **row})
+    row = corpora.citation_row(label, evidence, number, paragraphs)
+    record = Track2Record.model_validate({"id": f"track2-{number:06d}", **row})
+    _records[record.claim_text] = record
+    return record
+
+
+def record_of(prompt: str) -> Any:
+    """The record of `claim` or `citation` that a question is about."""
+    return _records[field(prompt, "sentences") or field(prompt, "claim") or ""]
+
+
+def right_answer(prompt: str) -> str:
+    """The right answer to a question about a record of `claim` or `citation`."""
+    record = record_of(prompt)
+    if isinstance(record, Track1Record):
+        return written(prompt, {"sentence_labels": TRACK1.first_labels(record.gold)})
+    return written(prompt, {"label": record.label, "evidence_ids": record.evidence_para_ids})
 
 
 def right(request: Request) -> str:
-    """The right answer to a question about a record of `claim` or `citation`."""
-    prompt = question(request)
-    if (sentences := field(prompt, "sentences")) is not None:
-        return written(prompt, {"sentence_labels": re.findall(r" is ([^.]*)\.", sentences)})
-    text = field(prompt, "claim") or ""
-    label, by = re.findall(r" is (.*) by (.*)\.", text)[0]
-    return written(prompt, {"label": label, "evidence_ids": re.findall(r"P\d+", by)})
+    return right_answer(question(request))
 
 
-def flat(request: Request) -> str:
-    """Supported, whatever the request."""
-    prompt = question(request)
+def flat_answer(prompt: str) -> str:
+    """Supported, whatever the question of a track."""
     if (sentences := field(prompt, "sentences")) is not None:
         return written(prompt, {"sentence_labels": ["Supported"] * len(json.loads(sentences))})
     return written(prompt, {"label": "Supported", "evidence_ids": []})
+
+
+def flat(request: Request) -> str:
+    return flat_answer(question(request))
 
 
 def corpus(task: Task, count: int = 12) -> list[Any]:
