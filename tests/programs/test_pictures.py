@@ -169,11 +169,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("80.5", "86.6", "72.7", "58.6"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
-<<<<<<< HEAD
     monkeypatch.setattr("rapidocr.RapidOCR.__call__", lambda *_, **__: pytest.fail("it was read already"))
-=======
-    monkeypatch.setattr(pictures, "in_rows", lambda pieces: pytest.fail("it was read already"))
->>>>>>> 29852d13 (Tests answer by the record that a prompt is about; no pattern reads labels out of prompts)
     again = find_image_folder(SAMPLE, data)
     assert read_evidence(showing(path).evidence_bundle, "ocr", again).text == evidence
 
