@@ -10,7 +10,7 @@ def _class_name(adapter: Any) -> Any:
 
 
 # Of an `OpenLM`, whose attributes have other names.
-TEMPERATURE = AliasChoices("temperature", AliasPath("kwargs", "temperature"))
+TEMPERATURE_OF_LM = AliasChoices("temperature", AliasPath("kwargs", "temperature"))
 LOGPROBS = AliasChoices("logprobs", "gives_logprobs")
 
 
@@ -23,5 +23,5 @@ class LMInfo(BaseModel):
     model: str | None = None
     endpoint: str | None = None  # the digest of an address, never that
     adapter: Annotated[str | None, BeforeValidator(_class_name)] = None
-    temperature: float | None = Field(default=None, validation_alias=TEMPERATURE)
+    temperature: float | None = Field(default=None, validation_alias=TEMPERATURE_OF_LM)
     logprobs: bool | None = Field(default=None, validation_alias=LOGPROBS)

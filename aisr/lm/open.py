@@ -230,7 +230,7 @@ class Engine:
 
 
 # Counts of a provider that leave out others: the tokens of its own cache, or of thoughts.
-LEFT_OUT: Mapping[str, tuple[str, Sequence[str]]] = {
+COUNTED_APART: Mapping[str, tuple[str, Sequence[str]]] = {
     "anthropic": ("input_tokens", ("cache_read_tokens", "cache_write_tokens")),
     "gemini": ("output_tokens", ("reasoning_tokens",)),
 }
@@ -238,7 +238,7 @@ LEFT_OUT: Mapping[str, tuple[str, Sequence[str]]] = {
 
 def whole_usage(provider: str, usage: Usage) -> Usage:
     """Return the usage that a provider reports, all prompt tokens and all that were written in it."""
-    name, left_out = LEFT_OUT.get(provider, ("", ()))
+    name, left_out = COUNTED_APART.get(provider, ("", ()))
     if getattr(usage, name, None) is None:
         return usage
     counts = [getattr(usage, part) or 0 for part in (name, *left_out)]
