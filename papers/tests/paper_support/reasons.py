@@ -4,10 +4,11 @@ import json
 import re
 from typing import Any
 
-from support.loopback import HttpRequest, claim_label, judged
+from support.loopback import HttpRequest, judged
 from support.scripted import field, written
 
 SENTENCE = re.compile(r"sentence (\d+) \([^)]*\): (.*)", re.DOTALL)
+BEYOND = re.compile(r"because|due to|explained|thereby|\b(?:all|any|every)\b")
 ITEM = re.compile(r"^\[([^\]]+)\] (.*)$", re.MULTILINE)
 
 
@@ -44,6 +45,6 @@ def judged_paper(request: HttpRequest) -> str:
         return first_words(prompt)
     if field(prompt, "passage") is None:  # citations
         return judged(request)
-    labels = [claim_label(sentence) for sentence in json.loads(field(prompt, "sentences") or "[]")]
-    own = [label if label == "Supported" else "Beyond the evidence" for label in labels]
-    return written(prompt, {"sentence_labels": own})
+    sentences = json.loads(field(prompt, "sentences") or "[]")
+    labels = ["Beyond the evidence" if BEYOND.search(sentence) else "Supported" for sentence in sentences]
+    return written(prompt, {"sentence_labels": labels})
