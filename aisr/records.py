@@ -114,7 +114,8 @@ class RecordsCheck:
         lines += [f"  {count:6d}  {label}" for label, count in self.labels.items()]
         if self.records:
             lines.append(
-                f"  {self.records} records in {self.groups} groups; what they share with another: {self.shared}"
+                f"  {pluralize(self.records, 'record')} in {pluralize(self.groups, 'group')}; "
+                f"what they share with another: {self.shared}"
             )
         if self.bad and self.converter:
             lines.append(f"files as the organisers ship them become records by: aisr {self.converter}")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from aisr.base.errors import UserError, merge_repeats
+from aisr.base.files import pluralize
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
 from aisr.programs.registry import find_task_for
@@ -64,7 +65,7 @@ def predict(
     with display.Live(ledger):
         done = workflow.predict(loaded, data, model, out=out, image_root=image_root, ray=ray, workers=workers)
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
-    note(f"wrote {out}: {done.kept + done.judged} records{kept}")
+    note(f"wrote {out}: {pluralize(done.kept + done.judged, 'record')}{kept}")
     _print_labels(done.labels)
     if done.stopped:
         note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
