@@ -101,6 +101,12 @@ class Contact:
         """Note an answer, be it of the cache."""
         self._is_answered, self.error = True, None
 
+    def refuse_counts(self) -> bool:
+        """Note that the server refused numbers of items. Return whether it is the first time."""
+        with self._lock:
+            is_first, self.takes_counts = self.takes_counts, False
+        return is_first
+
     def share(self, call: str, send: Callable[[], str]) -> str:
         """Return the result of `send`, or that of the same call where it is under way: DSPy sends an example again
         after two minutes, and a slow model would be paid twice."""
@@ -311,8 +317,7 @@ class OpenLM(dspy.LM):
         for name in NOT_SENT:
             shaping.pop(name, None)
         if form := shaping.get("response_format"):
-            detail: Detail = getattr(self.engine, "schema_detail", "none") if self.contact.takes_counts else "none"
-            shaping["response_format"] = with_lists(form, options.get("lists") or {}, detail)
+            shaping["response_format"] = with_lists(form, options.get("lists") or {}, self._schema_detail)
         try:
             return request_from_openai_chat(
                 {"model": self.model, "messages": messages or [{"role": "user", "content": prompt}], **shaping}
@@ -320,8 +325,15 @@ class OpenLM(dspy.LM):
         except LM15Error as error:
             raise LMUnsupportedFeatureError(error.message) from error
 
+    @property
+    def _schema_detail(self) -> Detail:
+        detail: Detail = getattr(self.engine, "schema_detail", "none")
+        return detail if self.contact.takes_counts else "none"
+
     def _send(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Response:
         """Return the response to a call. What it took is charged, of a refused reply what that reports."""
+        has_schema = options.get("response_format", {}).get("type") == "json_schema"
+        has_counts = has_schema and bool(options.get("lists")) and self._schema_detail == "counts"
         self.ledger.start_call()
         usage: Usage | None = None
         try:
@@ -331,22 +343,17 @@ class OpenLM(dspy.LM):
             return response
         except LMError as error:
             usage = getattr(error.__cause__, "usage", None)
-            if options.get("lists") and self._drop_counts(error):
-                return self._send(prompt, messages, {**options, "lists": None})
+            if has_counts and isinstance(error, LMInvalidRequestError) and NAMES_SCHEMA.search(error.message):
+                if self.contact.refuse_counts():
+                    reason = " ".join(error.message.split())[:200]
+                    log.warning(
+                        f"{self.spec} takes no numbers of items in a schema; they are left out from here on ({reason})"
+                    )
+                return self._send(prompt, messages, options)
             self._explain(error)
             raise
         finally:
             self.ledger.end_call(Spend.of(usage, self.price))
-
-    def _drop_counts(self, error: LMError) -> bool:
-        """Return whether a server refused the numbers of items in a schema; they are left out from then on."""
-        is_refused = isinstance(error, LMInvalidRequestError) and NAMES_SCHEMA.search(error.message) is not None
-        if is_refused and self.contact.takes_counts and getattr(self.engine, "schema_detail", "none") == "counts":
-            self.contact.takes_counts = False
-            reason = " ".join(error.message.split())[:200]
-            log.warning(f"{self.spec} takes no numbers of items in a schema; they are left out from here on ({reason})")
-            return True
-        return False
 
     def _cache_key(self, call: str) -> dict[str, Any]:
         """Return the key of an answer. Two servers answer differently under one name, and DSPy and LiteLLM read their

@@ -23,7 +23,7 @@ from aisr.programs.track1 import TRACK1
 from support import runs
 from support.commands import Aisr, run_apart
 from support.corpora import read_rows, write
-from support.loopback import Loopback, add_logprobs, answer_with, hang, judged, refused, serve
+from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, hang, judged, refused, serve
 from support.scripted import claim
 
 USD = Price(1.0, 10.0)  # a million tokens
@@ -66,6 +66,29 @@ def test_a_model_that_reasons_is_sent_no_setting_that_it_refuses(
     assert [set(request.body) - {"model", "messages", "response_format", "n"} for request in loopback.requests] == [
         set()
     ]
+
+
+@pytest.mark.parametrize("schema", [True, False])
+def test_counts_are_left_out_for_a_server_that_refuses_schemas_and_nothing_is_sent_twice_without(
+    schema: bool, loopback: Loopback, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Four calls are under way when the first one is refused."""
+    together = threading.Barrier(4)
+    refuse = refused(400, "Unsupported: minItems above 1 in a schema")
+
+    def reply(request: HttpRequest) -> Reply:
+        if schema and "minItems" not in json.dumps(request.body):
+            return judged(request)
+        together.wait(10)
+        return refuse(request)
+
+    loopback.reply = reply
+    records = [claim("Supported", "Contradiction", number=k) for k in range(4)]
+    lm = runs.opened(loopback.url, threads=4, timeout=30.0, schema=schema)
+    outcomes = judge_all(TRACK1, TRACK1.build({}), records, lm)
+    assert [outcome.answer is not None for outcome in outcomes] == [schema] * 4
+    assert len(loopback.requests) == lm.ledger.spend.calls == (8 if schema else 4)
+    assert caplog.text.count("takes no numbers of items in a schema") == schema
 
 
 # --- What is charged
