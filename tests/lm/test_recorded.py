@@ -44,18 +44,14 @@ def saved(root: Path) -> dict[str, Any]:
 
 
 def hard_to_please(request: HttpRequest) -> Reply:
-    """Answers with log-probabilities. One paragraph in three gets an answer only after a complaint, and one in ten
+    """Answers with log-probabilities. A paragraph of four sentences gets an answer only after a complaint, one of three
     never."""
-    length, is_repair = len(request.question), "correction" in request.question
-    if "sentences" in request.question and ((length % 3 == 0 and not is_repair) or length % 10 == 0):
+    count = len(json.loads(scripted.field(request.question, "sentences") or ""))
+    if count == 3 or (count == 4 and "correction" not in request.question):
         return NONSENSE
     body = json.loads(completion(request, judged(request)))
-    label = re.search(
-        r'"(Supported|Unsupported[^"]*|Scope[^"]*|Contradiction)"', body["choices"][0]["message"]["content"]
-    )
-    if label and request.body.get("logprobs"):
-        sure = -0.1 - len(request.question) % 7 / 10
-        add_logprobs(body, {label[1]: sure, "Contradiction": -2.5}, chosen=sure)
+    sure = -0.1 - count / 10
+    add_logprobs(body, {"Supported": sure, "Contradiction": -2.5}, chosen=sure)
     return 200, json.dumps(body)
 
 
@@ -68,7 +64,7 @@ def recorded(aisr: Aisr, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("recorded")
     with serve() as server:
         server.reply = hard_to_please
-        words = [*KNN, "--lm", "openai/local", "--api-base", server.url]
+        words = [*KNN, "--lm", "openai/local", "--api-base", server.url, "-L", "logprobs=true"]
         first = compile_(aisr, root / "first", *words, "--record", root / "answers.jsonl.gz")
         assert first.code in (0, 1), first.err  # 1: some record failed
         assert f"wrote {root / 'answers.jsonl.gz'}: {len(server.requests)} answers" in first.out
@@ -86,7 +82,7 @@ def test_a_compile_is_repeated_without_its_server_and_other_commands_are_served(
     assert "\n0 LM calls (+" in second.out
     answers = gzip.decompress(recorded.read_bytes()).decode()
     assert NONSENSE in answers
-    assert "top_logprobs" in answers
+    assert '"top_logprobs":[{' in answers
 
     test = beginning(DATA / "test.jsonl", 4, tmp_path / "test.jsonl")
     at = ["--task", "track1", "--program", tmp_path / "track1" / "it", "--data", test]
