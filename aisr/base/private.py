@@ -4,6 +4,8 @@ from typing import Any
 
 import dspy
 
+PROMPT_EXPERIMENTS = "_mlflow_experiment_ids"  # the tag of a prompt of MLflow with the experiments that show it
+
 
 class EvaluatedMIPRO(dspy.MIPROv2):
     """MIPROv2 whose evaluation and sets of demos a subclass replaces, in the one step where they pass through."""
@@ -19,9 +21,6 @@ class EvaluatedMIPRO(dspy.MIPROv2):
 def clear_events(span: Any) -> None:
     """Remove the events of a span of MLflow before its export: errors in full, which quote what a server answered."""
     span._span._events = type(span._span._events)(None)
-
-
-PROMPT_EXPERIMENTS = "_mlflow_experiment_ids"  # the tag of a prompt of MLflow with the experiments that show it
 
 
 def files_at(location: str, tracking_uri: str) -> Any:
