@@ -25,17 +25,9 @@ if TYPE_CHECKING:
         open_lm as open_lm,
         uncompiled as uncompiled,
     )
-    from aisr.artifact.manifest import (
-        LabelScore as LabelScore,
-        TestScores as TestScores,
-    )
-    from aisr.base.errors import (
-        UserError as UserError,
-        run_command as run_command,
-    )
-    from aisr.base.page import (
-        render_page as render_page,
-    )
+    from aisr.artifact.manifest import LabelScore as LabelScore, TestScores as TestScores
+    from aisr.base.errors import UserError as UserError, run_command as run_command
+    from aisr.base.page import render_page as render_page
     from aisr.evaluation import (
         ProgramComparison as ProgramComparison,
         ProgramScores as ProgramScores,
@@ -44,9 +36,7 @@ if TYPE_CHECKING:
         evaluate as evaluate,
         score_retrieval as score_retrieval,
     )
-    from aisr.lm.config import (
-        LMUnavailable as LMUnavailable,
-    )
+    from aisr.lm.config import LMUnavailable as LMUnavailable
     from aisr.modules import (
         Metric as Metric,
         corpus_score as corpus_score,
@@ -54,24 +44,11 @@ if TYPE_CHECKING:
         metric as metric,
         save as save,
     )
-    from aisr.programs.evidence import (
-        ShownEvidence as ShownEvidence,
-    )
-    from aisr.programs.program import (
-        UnusableAnswer as UnusableAnswer,
-        ask as ask,
-    )
-    from aisr.programs.track1 import (
-        Track1 as Track1,
-    )
-    from aisr.programs.track2 import (
-        Track2 as Track2,
-    )
-    from aisr.records import (
-        RecordsCheck as RecordsCheck,
-        check as check,
-        split as split,
-    )
+    from aisr.programs.evidence import ShownEvidence as ShownEvidence
+    from aisr.programs.program import UnusableAnswer as UnusableAnswer, ask as ask
+    from aisr.programs.track1 import Track1 as Track1
+    from aisr.programs.track2 import Track2 as Track2
+    from aisr.records import RecordsCheck as RecordsCheck, check as check, split as split
     from aisr.workflow import (
         CompiledRun as CompiledRun,
         Event as Event,

@@ -19,14 +19,7 @@ from aisr.base import redact
 from aisr.base.errors import COMMAND, UserError
 from aisr.base.jsonl import explain
 from aisr.judging.evaluate import probabilities
-from aisr.judging.judge import (
-    Outcome,
-    attach,
-    failure_text,
-    judge,
-    map_ordered,
-    open_images,
-)
+from aisr.judging.judge import Outcome, attach, failure_text, judge, map_ordered, open_images
 from aisr.lm import open as opening
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM

@@ -85,7 +85,7 @@ class ProgramScores:
             return []
         lines = []
         if target.mix:
-            lines.append(f"mix of the target{'' if target.mix.judged else ', as stated'}: {target.mix}")
+            lines.append(str(target.mix))
         if target.comparison:
             lines += target.comparison.lines("these records", "target")
         return [*lines, f"weighted to the target: {self.at_target}", *(f"  {one}" for one in target.warnings())]

@@ -22,7 +22,7 @@ from aisr.base.progress import counted
 from aisr.judging.judge import find_image_folder
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, shared
 from aisr.optimize.split import Parts, SplitSummary, split_file
-from aisr.optimize.target import OTHER_TEXTS, Comparison, compare_sets
+from aisr.optimize.target import Comparison, compare_sets
 from aisr.programs.task import Task
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -121,7 +121,7 @@ class RecordsCheck:
             lines.append(f"files as the organisers ship them become records by: aisr {self.converter}")
         if self.comparison:
             lines += self.comparison.lines(self.name, self.against)
-            if (self.comparison.auc or 0) >= OTHER_TEXTS:
+            if self.comparison.differ:
                 lines.append("  their texts differ in ways that no weight of records mends")
         return lines
 

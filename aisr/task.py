@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING
 from aisr.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aisr.base.errors import (
-        UserError as UserError,
-    )
-    from aisr.base.files import (
-        write_whole as write_whole,
-    )
+    from aisr.base.errors import UserError as UserError
+    from aisr.base.files import write_whole as write_whole
     from aisr.metrics.scores import (
         CorpusScore as CorpusScore,
         LabelScores as LabelScores,
@@ -24,9 +20,7 @@ if TYPE_CHECKING:
         Tally as Tally,
         tally_statements as tally_statements,
     )
-    from aisr.programs.case import (
-        Case as Case,
-    )
+    from aisr.programs.case import Case as Case
     from aisr.programs.evidence import (
         PICTURE_MODE_HELP as PICTURE_MODE_HELP,
         Evidence as Evidence,
@@ -36,14 +30,8 @@ if TYPE_CHECKING:
         ShownEvidence as ShownEvidence,
         read_evidence as read_evidence,
     )
-    from aisr.programs.pictures import (
-        ImageFolder as ImageFolder,
-        small_copies as small_copies,
-    )
-    from aisr.programs.probabilities import (
-        definitions as definitions,
-        with_confidence as with_confidence,
-    )
+    from aisr.programs.pictures import ImageFolder as ImageFolder, small_copies as small_copies
+    from aisr.programs.probabilities import definitions as definitions, with_confidence as with_confidence
     from aisr.programs.program import (
         Fitted as Fitted,
         LabelOptions as LabelOptions,
@@ -100,11 +88,7 @@ if TYPE_CHECKING:
         plain as plain,
         stretch as stretch,
     )
-    from aisr.programs.text_index import (
-        TextIndex as TextIndex,
-        index_of as index_of,
-        stemmed as stemmed,
-    )
+    from aisr.programs.text_index import TextIndex as TextIndex, index_of as index_of, stemmed as stemmed
 
 __all__, __getattr__ = lazy_names(__name__, __file__)
 

@@ -6,10 +6,9 @@ characters of a statement, and on seven overlap features of a statement and its 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -44,27 +43,35 @@ def with_no_lm_baseline(task: Task, program: Program, splits: Mapping[str, Seque
     """Return the cases of each split, those of all but train with the answer of the baseline, fitted to train. They
     stay as they are in a task without labels, where they have such an answer, and where train has one label alone."""
     cases = {name: list(split) for name, split in splits.items()}
-    others = [name for name in cases if name != "train"]
     if not task.labels or task.fallback_is_baseline:
         return cases
-    labels = [label for case in cases["train"] for label in task.first_labels(case.gold)]
+    train = cases["train"]
+    labels = [label for case in train for label in task.first_labels(case.gold)]
     if len(set(labels)) < 2:
         return cases
-    statements = [one for case in cases["train"] for one in _statements(task, case)]
     with threadpool_limits(1):  # its steps are short: beside each other, threads wait ten times as long as they work
-        classifier = make_classifier().fit(statements, labels)
-    for name in others:
-        predicted = classifier.predict([one for case in cases[name] for one in _statements(task, case)])
-        answers = iter(map(str, predicted))
-        cases[name] = [_answered(task, program, case, answers) for case in cases[name]]
+        classifier = make_classifier().fit(_statements(task, train), labels)
+    for name in cases.keys() - {"train"}:
+        predicted = classifier.predict(_statements(task, cases[name])).tolist()
+        answered = []
+        start = 0
+        for case in cases[name]:
+            end = start + len(task.statements(case.example))
+            answer = predicted[start:end]
+            evidence = program.choose_evidence(answer[0], [], case.example.get("ranking", ()))
+            answered.append(replace(case, baseline=task.label_answer(answer, evidence)))
+            start = end
+        cases[name] = answered
     return cases
 
 
-def _answered(task: Task, program: Program, case: Case, predicted: Iterator[str]) -> Case:
-    """Return the case with the next of the predicted labels as the answer of the baseline."""
-    labels = list(islice(predicted, len(task.statements(case.example))))
-    evidence = program.choose_evidence(labels[0], [], case.example.get("ranking", ()))
-    return replace(case, baseline=task.label_answer(labels, evidence))
+def _statements(task: Task, cases: Sequence[Case]) -> list[StatementAndEvidence]:
+    """Return the statements of all cases, in order."""
+    statements = []
+    for case in cases:
+        evidence = task.evidence(case)
+        statements += [(statement, evidence) for statement in task.statements(case.example)]
+    return statements
 
 
 def make_classifier() -> Any:
@@ -75,16 +82,11 @@ def make_classifier() -> Any:
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
     how = {"preprocessor": lambda statement: statement[0].lower(), "sublinear_tf": True, "min_df": 2}
-    return make_pipeline(
-        make_union(
-            TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", **how),
-            TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), **how),
-            make_pipeline(
-                FunctionTransformer(lambda statements: [overlap_features(*one) for one in statements]), StandardScaler()
-            ),
-        ),
-        LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000),
-    )
+    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", **how)
+    characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), **how)
+    overlap = FunctionTransformer(lambda statements: [overlap_features(*one) for one in statements])
+    features = make_union(words, characters, make_pipeline(overlap, StandardScaler()))
+    return make_pipeline(features, LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000))
 
 
 def overlap_features(sentence: str, evidence: str) -> list[float]:
@@ -93,25 +95,24 @@ def overlap_features(sentence: str, evidence: str) -> list[float]:
     Five counts, each at most `MOST_COUNTED`: names, numbers and figures that the evidence lacks, quantifiers, causal
     words. Two shares, 0 to 1: of its words and of its numbers, what the best line of the evidence holds.
     """
-    names, known = {*PROPER_NAME.findall(sentence), *ACRONYM.findall(sentence)}, evidence.lower()
-    numbers, words = {*LONE_NUMBER.findall(sentence)}, _stems(sentence)
-    lines = evidence.split("\n")
+    names = {*PROPER_NAME.findall(sentence), *ACRONYM.findall(sentence)}
+    numbers = {*LONE_NUMBER.findall(sentence)}
+    words = _stems(sentence)
+    known = evidence.lower()
     counts = [
         sum(name.lower() not in known for name in names),
-        len(numbers - {*LONE_NUMBER.findall(evidence)}),
+        len(numbers.difference(LONE_NUMBER.findall(evidence))),
         len(_figures(sentence) - _figures(evidence)),
         len(QUANTIFIER.findall(sentence)),
         len(CAUSE.findall(sentence)),
     ]
-    return [
-        *(float(min(count, MOST_COUNTED)) for count in counts),
-        max(len(words & _stems(line)) for line in lines) / len(words) if words else 1.0,
-        max(len(numbers & {*LONE_NUMBER.findall(line)}) for line in lines) / len(numbers) if numbers else 1.0,
-    ]
-
-
-def _statements(task: Task, case: Case) -> Iterator[StatementAndEvidence]:
-    return ((statement, task.evidence(case)) for statement in task.statements(case.example))
+    features = [float(min(count, MOST_COUNTED)) for count in counts]
+    lines = evidence.split("\n")
+    shared_words = max(len(words & _stems(line)) for line in lines)
+    features.append(shared_words / len(words) if words else 1.0)
+    shared_numbers = max(len(numbers.intersection(LONE_NUMBER.findall(line))) for line in lines)
+    features.append(shared_numbers / len(numbers) if numbers else 1.0)
+    return features
 
 
 def _figures(text: str) -> set[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """The champion: the best of all candidates on dev, the uncompiled program among them, by the official score, smoothed
 for rare labels."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,9 +54,12 @@ class Choice:
 
     def describe_measure(self) -> str:
         """Return in what the score by which it was chosen differs from the official one; empty for nothing."""
-        parts = ["weighted to the target"] if self.champion.dev.at_target else []
-        parts += ["rare labels counted less"] if self.smoothed else []
-        return f" ({', '.join(parts)})" if parts else ""
+        differences = []
+        if self.champion.dev.at_target:
+            differences.append("weighted to the target")
+        if self.smoothed:
+            differences.append("rare labels counted less")
+        return f" ({', '.join(differences)})" if differences else ""
 
 
 def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm: OpenLM) -> Choice:
@@ -67,35 +71,35 @@ def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm:
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises `BudgetSpent` where that happens to the first, the uncompiled program.
     """
-    order = [dev[row] for row in nested([task.balance_key(case.gold) for case in dev])]
-    outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
-    running, unscored = list(outcomes), []
+    strata = [task.balance_key(case.gold) for case in dev]
+    order = [dev[row] for row in nested(strata)]
+    outcomes = defaultdict[int, list[Outcome]](list)  # by the number of the candidate
+    running = list(range(len(candidates)))
+    unscored: list[int] = []
     for size in rungs(len(order)):
         for k in list(running):
+            unjudged = order[len(outcomes[k]) : size]
             try:
-                fresh = judge_all(task, candidates[k].program, order[len(outcomes[k]) : size], lm)
+                outcomes[k] += judge_all(task, candidates[k].program, unjudged, lm)
             except BudgetSpent:
                 if k == 0:
                     raise
                 running.remove(k)
-                unscored.append(candidates[k].name)
-                continue
-            outcomes[k] += fresh
+                unscored.append(k)
         if size < len(order):
             scores = [_score(task, order[:size], outcomes[k]) for k in running]
             running = [running[row] for row in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
-        if name in unscored:
-            continue
-        judged = order[: len(outcomes[k])]
-        dev_result = score_outcomes(task, judged, outcomes[k])
-        baseline = _score(task, judged, outcomes[0][: len(judged)])
-        gain = dev_result.gain(Result(baseline, group=dev_result.group))
-        contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
+        if k not in unscored:
+            judged = order[: len(outcomes[k])]
+            dev_result = score_outcomes(task, judged, outcomes[k])
+            baseline = _score(task, judged, outcomes[0][: len(judged)])
+            gain = dev_result.gain(Result(baseline, group=dev_result.group))
+            contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
     finished = [contender for contender in contenders if contender.finished]
     champion = max(finished, key=lambda one: one.chosen_by)
-    return Choice(champion, contenders, unscored)
+    return Choice(champion, contenders, [candidates[k].name for k in unscored])
 
 
 def _score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Scores:
@@ -107,16 +111,17 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
     champion = choice.champion
     if champion.name in names:
         return None
-    tried = [contender for contender in choice.contenders if contender.name in names]
-    finished = [contender for contender in tried if contender.finished]
     if not names:
         return "no program that differs from the others"
+    tried = [contender for contender in choice.contenders if contender.name in names]
     if not tried:
         return "none of its programs was scored: the budget is spent"
     lost = "its program was not kept" if len(tried) == 1 else f"none of its {len(tried)} programs was kept"
+    finished = [contender for contender in tried if contender.finished]
     if not finished:
         return f"{lost}: dropped by the race on dev"
     best = max(finished, key=lambda one: one.chosen_by)
     scores = f"{best.name} scores {percent(best.chosen_by)} on dev, {champion.name} {percent(champion.chosen_by)}"
-    is_official = all(one.chosen_by == one.dev.score.score for one in (best, champion))
-    return f"{lost}: {scores}{'' if is_official else choice.describe_measure()}"
+    are_official = all(one.chosen_by == one.dev.score.score for one in (best, champion))
+    measure = "" if are_official else choice.describe_measure()
+    return f"{lost}: {scores}{measure}"

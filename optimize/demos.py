@@ -52,17 +52,23 @@ def lesson_pool(search: Search) -> list[Case]:
 def _balanced_pool(search: Search, cases: Sequence[Case]) -> list[Case]:
     places = affordable(search, [case.example for case in cases], search.settings.demo_tokens)
     short = [cases[place] for place in places]
-    return balanced(short, [search.task.balance_key(case.gold) for case in short], search.settings.seed)
+    strata = [search.task.balance_key(case.gold) for case in short]
+    return balanced(short, strata, search.settings.seed)
 
 
 def _lesson(case: Case) -> dspy.Example | None:
     """Return the trimmed demo of a record; None where it does not differ from the record, or there is none."""
-    return case.demo if case.demo is not None and case.demo.toDict() != case.example.toDict() else None
+    if case.demo is None or case.demo.toDict() == case.example.toDict():
+        return None
+    return case.demo
 
 
 def _fields(search: Search) -> list[str]:
     """Return the names of the fields that a demo shows, of all predictors."""
-    return sorted({name for predictor in search.student.predictors() for name in predictor.signature.fields})
+    names = set[str]()
+    for predictor in search.student.predictors():
+        names.update(predictor.signature.fields)
+    return sorted(names)
 
 
 def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[RowT]:
@@ -73,7 +79,10 @@ def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[Row
         by_stratum[stratum].append(row)
     order = draw.sample(sorted(by_stratum), len(by_stratum))
     columns = [draw.sample(by_stratum[stratum], len(by_stratum[stratum])) for stratum in order]
-    return [row for turn in zip_longest(*columns) for row in turn if row is not None]
+    in_turn: list[RowT] = []
+    for turn in zip_longest(*columns):
+        in_turn += [row for row in turn if row is not None]
+    return in_turn
 
 
 def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[int]:
@@ -81,8 +90,11 @@ def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> lis
     the shortest."""
     most, fields = search.settings.demos, _fields(search)
     sizes = [length(row, fields) for row in rows]
-    short = [place for place, size in enumerate(sizes) if size <= 2 * budget / max(most, 1)]
-    return short or sorted(range(len(rows)), key=sizes.__getitem__)[:most]
+    limit = 2 * budget / max(most, 1)
+    short = [place for place, size in enumerate(sizes) if size <= limit]
+    if short:
+        return short
+    return sorted(range(len(rows)), key=sizes.__getitem__)[:most]
 
 
 def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
@@ -96,11 +108,14 @@ def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]
     able = [(row, _labels(search, row), length(row, fields)) for row in short]
     missing = set[str]().union(*(labels for _, labels, _ in able))
     chosen: list[dspy.Example] = []
-    while len(chosen) < most and (able := [one for one in able if one[2] <= left]):
-        new = [len(labels & missing) for _, labels, _ in able]
-        scarce = len(missing) > most - len(chosen)  # else the order decides, so that other orders give other sets
-        place = new.index(max(new)) if scarce or not any(new) else next(k for k, n in enumerate(new) if n)
-        row, labels, tokens = able.pop(place)
+    while len(chosen) < most:
+        able = [one for one in able if one[2] <= left]
+        if not able:
+            break
+        gains = [len(labels & missing) for _, labels, _ in able]
+        if len(missing) <= most - len(chosen):  # any row with one does: other orders give other sets then
+            gains = [min(gain, 1) for gain in gains]
+        row, labels, tokens = able.pop(gains.index(max(gains)))
         chosen.append(row)
         left -= tokens
         missing -= labels
@@ -123,19 +138,19 @@ def bootstrap(search: Search) -> list[Program]:
 def random_search(search: Search) -> list[Program]:
     """Return programs with a set of labelled records, and with bootstrapped sets drawn at random. The race on dev
     compares them."""
-    programs = [labeled_set(search, search.settings.seed)]
-    pool, most = lesson_pool(search), search.settings.demos
-    for k in range(search.settings.candidates):
-        draw = random.Random(search.settings.seed + k)
-        shuffled = draw.sample(pool, len(pool)) if k else pool
-        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most) if k else most))
+    seed, most = search.settings.seed, search.settings.demos
+    pool = lesson_pool(search)
+    programs = [labeled_set(search, seed), bootstrapped_set(search, pool, most)]
+    for k in range(1, search.settings.candidates):
+        draw = random.Random(seed + k)
+        shuffled = draw.sample(pool, len(pool))
+        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most)))
     return programs
 
 
 def labeled_set(search: Search, seed: int) -> Program:
     """Return the program with labelled records as demos."""
-    rows = _trimmed_demos(search)
-    chosen = covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
+    chosen = covering(search, _balanced_demos(search, _trimmed_demos(search), seed))
     program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
 
@@ -169,7 +184,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     statements = {str(demo[statement]) for demo in complete}
     others = [row for row in _trimmed_demos(search) if str(row[statement]) not in statements]
     known = set[str]().union(*(_labels(search, demo) for demo in complete))
-    for row in balanced(others, [_kind(search, row) for row in others], search.settings.seed):
+    for row in _balanced_demos(search, others, search.settings.seed):
         labels = _labels(search, row)
         if not labels <= known:
             complete.append(row)
@@ -198,9 +213,9 @@ def _trimmed_demos(search: Search) -> list[dspy.Example]:
     return [case.demo for case in search.train if case.demo is not None]
 
 
-def _kind(search: Search, row: dspy.Example) -> str:
-    """Return the labels of a demo as one word."""
-    return " ".join(sorted(_labels(search, row)))
+def _balanced_demos(search: Search, rows: Sequence[dspy.Example], seed: int) -> list[dspy.Example]:
+    """Return demos in a seeded order in which the sets of labels take turns."""
+    return balanced(rows, [" ".join(sorted(_labels(search, row))) for row in rows], seed)
 
 
 def _labels(search: Search, row: dspy.Example) -> set[str]:
@@ -229,7 +244,8 @@ def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
 def knn(search: Search) -> list[Program]:
     """Return programs that choose demos for each record: the most similar labelled records of train, by words, and by
     words and vectors. The race on dev compares the two."""
-    student, rows, programs = search.student, _nearest_rows(search), []
+    student, rows = search.student, _nearest_rows(search)
+    programs = []
     for similarity in get_args(Similarity):
         program = student.deepcopy()
         nearest = {"demos_per_record": search.settings.demos, "demo_similarity": similarity}
@@ -243,15 +259,18 @@ def _nearest_rows(search: Search) -> list[dspy.Example]:
 
     Demos of one source, and those with statements that are near-duplicates, are marked: no prompt shows two of them.
     """
-    rows = [
-        case.demo.copy(**{SOURCE: case.group} if case.group is not None else {})
-        for case in search.train
-        if case.demo is not None
-    ]
+    rows = []
+    for case in search.train:
+        if case.demo is not None:
+            source = {} if case.group is None else {SOURCE: case.group}
+            rows.append(case.demo.copy(**source))
     short = [rows[place] for place in affordable(search, rows, search.settings.demo_tokens // 2)]
     group = near_duplicates([wording(row.get(search.student.statement)) for row in short])
     counts = Counter(group)
-    return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
+    for place, key in enumerate(group):
+        if counts[key] > 1:
+            short[place] = short[place].copy(**{DUPLICATES: key})
+    return short
 
 
 # --- Demos and leakage.

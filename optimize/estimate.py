@@ -57,9 +57,9 @@ class DryRun:
         student, signature = run.student, run.student.main_predictor.signature
         self._instructions = {predictor.signature.instructions for predictor in student.predictors()}
         for case in chain.from_iterable(run.cases.values()):
-            for row in (case.example, case.demo):  # whole, or cut to what teaches
-                if row is not None:
-                    self._gold[_key(signature, row)] = row
+            self._gold[_key(signature, case.example)] = case.example
+            if case.demo is not None:  # it may be cut to what teaches
+                self._gold[_key(signature, case.demo)] = case.demo
         run.check_alive()
         run.aim()
         run.search()
@@ -70,15 +70,17 @@ class DryRun:
         self, signature: Any, demos: Sequence[Any], inputs: Mapping[str, Any], lists: Mapping[str, Any], text: str
     ) -> dict[str, Any]:
         """Return a value of each output field. lists: of `Program.ask`; text: what a free text says."""
-        is_compiled = demos or signature.instructions not in self._instructions
-        gold: Any = self._gold.get(_key(signature, inputs), {}) if is_compiled else {}
-        fields = signature.output_fields
-        values = {
-            name: gold[name] if name in gold else _first(field.annotation, lists.get(name, {}), text)
-            for name, field in fields.items()
-        }
+        gold: Any = {}
+        if demos or signature.instructions not in self._instructions:
+            gold = self._gold.get(_key(signature, inputs), {})
+        values = {}
+        for name, field in signature.output_fields.items():
+            if name in gold:
+                values[name] = gold[name]
+            else:
+                values[name] = _first(field.annotation, lists.get(name, {}), text)
         if CONFIDENCE in values:
-            labels = values.get(label_field(signature) or "", "")
+            labels = values.get(label_field(signature))
             values[CONFIDENCE] = [USUAL_CONFIDENCE] * len(labels) if isinstance(labels, list) else USUAL_CONFIDENCE
         return values
 
@@ -111,8 +113,9 @@ class _CountingAdapter(dspy.Adapter):
         lists = lm_kwargs.get("lists") or {}
         # No two texts are the same, so that each proposed instruction is a candidate.
         values = self.run.answer(signature, demos, inputs, lists, f"{call[:8]} {FILLER}")
+        read = sum(_tokens(message["content"]) for message in messages)
         written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
-        self.run.count(call, lm.price, sum(_tokens(message["content"]) for message in messages), written)
+        self.run.count(call, lm.price, read, written)
         return [values] * (lm_kwargs.get("n") or 1)
 
 
@@ -142,9 +145,13 @@ def _first(annotation: Any, known: Mapping[str, Any], text: str) -> Any:
     if origin is dict:
         return {}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = annotation.model_fields.items()
-        return annotation(**{name: _first(field.annotation, {}, known.get(name, [text])[0]) for name, field in fields})
-    return annotation(1) if annotation in (bool, int, float) else text.strip()
+        values = {}
+        for name, field in annotation.model_fields.items():
+            values[name] = _first(field.annotation, {}, known.get(name, [text])[0])
+        return annotation(**values)
+    if annotation in (bool, int, float):
+        return annotation(1)
+    return text.strip()
 
 
 def _tokens(content: Any) -> int:

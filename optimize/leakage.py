@@ -53,18 +53,19 @@ class Leak(NamedTuple):
     by_kind: dict[str, int]
 
     def __str__(self) -> str:
-        kinds = ", ".join(
-            f"{count} a{'n' * (kind[0] in 'aeiou')} {kind}" for kind, count in sorted(self.by_kind.items())
-        )
-        return f"{self.sharing} of {self.records} records" + (f" ({kinds})" if kinds else "")
+        counts = f"{self.sharing} of {self.records} records"
+        kinds = []
+        for kind, count in sorted(self.by_kind.items()):
+            article = "an" if kind[0] in "aeiou" else "a"
+            kinds.append(f"{count} {article} {kind}")
+        return f"{counts} ({', '.join(kinds)})" if kinds else counts
 
 
 def fingerprint(task: Task, record: Any) -> Fingerprint:
     """Return what a record may share with others."""
-    long_texts = {_opening(text) for text in task.long_texts(record)}
-    return Fingerprint(
-        frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(text for text in long_texts if text))
-    )
+    openings = {_opening(text) for text in task.long_texts(record)}
+    long_texts = sorted(opening for opening in openings if opening is not None)
+    return Fingerprint(frozenset(task.shared_keys(record)), task.text(record), tuple(long_texts))
 
 
 @cached(LRUCache(OPENINGS_KEPT), key=digest_text, lock=Lock())
@@ -80,36 +81,47 @@ def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:
     """Return the keys of each record, with one more for each group of near-duplicate claims or evidence that it belongs
     to."""
     keys = [set(row.keys) for row in rows]
-    _add_near(
-        keys, "near-duplicate claim", [(k, row.claim[:CLAIM_CHARACTERS], row.claim) for k, row in enumerate(rows)]
-    )
-    _add_near(keys, "near-duplicate evidence", [(k, *text) for k, row in enumerate(rows) for text in row.long_texts])
+    claims = [_Text(k, row.claim[:CLAIM_CHARACTERS], row.claim) for k, row in enumerate(rows)]
+    _add_near(keys, "near-duplicate claim", claims)
+    evidence: list[_Text] = []
+    for k, row in enumerate(rows):
+        evidence += [_Text(k, opening, digest) for opening, digest in row.long_texts]
+    _add_near(keys, "near-duplicate evidence", evidence)
     return keys
 
 
-def _add_near(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, str, str]]) -> None:
-    """Add a key for each group of texts that are alike but not the same to the records that they belong to. texts: the
-    number of the record, the part of the text that is compared, and what is equal for equal texts alone."""
-    members: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for (row, _, whole), group in zip(texts, near_duplicates([text for _, text, _ in texts]), strict=True):
-        members[group].append((row, whole))
-    for group, alike in members.items():
-        if len({whole for _, whole in alike}) > 1:
-            for row, _ in alike:
-                keys[row].add(f"{kind}:{group}")
+class _Text(NamedTuple):
+    record: int  # its place
+    compared: str  # the part that is compared
+    whole: str  # it, or its digest
+
+
+def _add_near(keys: Sequence[set[str]], kind: str, texts: Sequence[_Text]) -> None:
+    """Add a key for each group of texts that are alike but not the same to the records that they belong to."""
+    group = near_duplicates([text.compared for text in texts])
+    members = defaultdict[int, list[_Text]](list)
+    for text, number in zip(texts, group, strict=True):
+        members[number].append(text)
+    for number, alike in members.items():
+        if len({text.whole for text in alike}) > 1:
+            for text in alike:
+                keys[text.record].add(f"{kind}:{number}")
 
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
     """Return the number of the group of each record, by the keys of each: the connected components."""
     first: dict[str, int] = {}  # the first record with a key
-    edges = [(row, first.setdefault(key, row)) for row, own in enumerate(keys) for key in own]
-    return list(map(int, components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys))))
+    edges = []
+    for row, own in enumerate(keys):
+        edges += [(row, first.setdefault(key, row)) for key in own]
+    numbers: list[int] = components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys)).tolist()
+    return numbers
 
 
 def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:
     """Return what the records outside `train` share with those inside."""
     inside = set(train)
-    known = {key for row in inside for key in keys[row]}
+    known = set[str]().union(*(keys[row] for row in inside))
     return _count([own & known for row, own in enumerate(keys) if row not in inside])
 
 
@@ -120,7 +132,9 @@ def shared(keys: Sequence[set[str]]) -> Leak:
 
 
 def _count(shared_keys: Sequence[set[str]]) -> Leak:
-    by_kind = Counter(kind for keys in shared_keys for kind in {key.partition(":")[0] for key in keys})
+    by_kind = Counter[str]()
+    for keys in shared_keys:
+        by_kind.update({key.partition(":")[0] for key in keys})
     return Leak(sum(map(bool, shared_keys)), len(shared_keys), dict(by_kind))
 
 
@@ -136,24 +150,25 @@ def read_labeled(task: Task, program: Program, path: Path, limit: int | None = N
 
 
 def prepare_all(
-    task: Task, prepare: Prepare, records: Iterable[Record], path: Path, group: Sequence[int]
+    task: Task, prepare: Prepare, records: Sequence[Record], path: Path, group: Sequence[int]
 ) -> list[Case]:
     """Return records that were read from a file as cases, in order. Raises as `read_labeled`.
 
     group: that of each record. Records of one group are prepared one after the other, so that what is counted of a
     paper serves all of its claims.
     """
-    rows = list(zip(records, group, strict=True))
-    if not rows:
+    if not records:
         raise UserError(f"{path}: no records")
-    if unlabelled := next((record.id for record, _ in rows if record.gold is None), None):
-        raise UserError(f"{path}: {unlabelled} has no labels; a labelled file is needed here")
+    for record in records:
+        if record.gold is None:
+            raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
     cases: dict[int, Case] = {}
-    by_group = sorted(enumerate(rows), key=lambda row: row[1][1])
-    for place, (record, own) in counted(by_group, f"preparing the records of {path.name}"):
+    by_group = sorted(range(len(records)), key=lambda place: group[place])
+    for place in counted(by_group, f"preparing the records of {path.name}"):
+        record = records[place]
         baseline = task.fallback(record) if task.fallback_is_baseline else None
-        cases[place] = replace(prepare(record), group=own, baseline=baseline)
-    return [cases[place] for place in range(len(rows))]
+        cases[place] = replace(prepare(record), group=group[place], baseline=baseline)
+    return [cases[place] for place in range(len(records))]
 
 
 def keys_of(task: Task, records: Iterable[Record]) -> list[set[str]]:
@@ -176,15 +191,21 @@ class Leakage(NamedTuple):
 
 def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> Leakage:
     """Return what the records of splits share, all compared together, as `aisr split` does."""
-    prints = {
-        name: [fingerprint(task, record) for record in counted(records, f"collecting what records of {name} may share")]
-        for name, records in splits.items()
-    }
-    keys = all_keys([one for own in prints.values() for one in own])
-    numbers, rows = iter(groups(keys)), iter(keys)
-    group = {name: list(islice(numbers, len(own))) for name, own in prints.items()}
-    by_split = {name: list(islice(rows, len(own))) for name, own in prints.items()}
-    train = by_split["train"]
-    others = {name: own for name, own in by_split.items() if name != "train"}
-    with_train = {name: leak([*train, *own], range(len(train))) for name, own in others.items()}
-    return Leakage(by_split, group, with_train)
+    rows: list[Fingerprint] = []
+    places: dict[str, slice] = {}  # of each split among all records
+    for name, records in splits.items():
+        start = len(rows)
+        rows += [fingerprint(task, one) for one in counted(records, f"collecting what records of {name} may share")]
+        places[name] = slice(start, len(rows))
+    keys = all_keys(rows)
+    group = groups(keys)
+    train = keys[places["train"]]
+    with_train = {}
+    for name, place in places.items():
+        if name != "train":
+            with_train[name] = leak([*train, *keys[place]], range(len(train)))
+    return Leakage(
+        {name: keys[place] for name, place in places.items()},
+        {name: group[place] for name, place in places.items()},
+        with_train,
+    )

@@ -83,9 +83,11 @@ def _groups(table: csr_array) -> Ints:
         short = short + start
         is_open = (size[short] <= size[long]) & (group[short] != group[long])
         pairs = np.stack([short[is_open], long[is_open]], axis=1)
-        parts = (pairs[begin : begin + PAIRS] for begin in range(0, len(pairs), PAIRS))
-        near = np.concatenate([pairs[:0], *(part[_are_near(table, size, part)] for part in parts)])
-        group = components(group[near], len(group))[group]
+        near = [pairs[:0]]
+        for begin in range(0, len(pairs), PAIRS):
+            part = pairs[begin : begin + PAIRS]
+            near.append(part[_are_near(table, size, part)])
+        group = components(group[np.concatenate(near)], len(group))[group]
     return group
 
 

@@ -8,6 +8,7 @@ Where an optimizer allows it, it sees the ranking score of the corpus itself: no
 
 import contextlib
 import io
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,15 +26,7 @@ from aisr.base.private import EvaluatedMIPRO
 from aisr.base.progress import Stage, stage_of
 from aisr.judging.evaluate import score_cases
 from aisr.metrics.scores import value
-from aisr.optimize.demos import (
-    bootstrap,
-    complete_set,
-    demo_pool,
-    knn,
-    labeled,
-    lesson_pool,
-    random_search,
-)
+from aisr.optimize.demos import bootstrap, complete_set, demo_pool, knn, labeled, lesson_pool, random_search
 from aisr.optimize.search import Candidate, Search
 from aisr.programs.case import Case
 from aisr.programs.nearest_demos import MARKS, wording
@@ -57,8 +50,9 @@ def mipro(search: Search) -> list[Program]:
     """
     trials = 2 * search.settings.candidates
     has_minibatches = len(search.dev) > MIPRO_MINIBATCH
-    # The uncompiled program, each trial, and the best so far on all of dev after every five trials and at the end.
-    scored = 1 + trials + (-(-trials // MIPRO_FULL_EVERY) if has_minibatches else 0)
+    scored = 1 + trials  # the uncompiled program, and each trial
+    if has_minibatches:
+        scored += math.ceil(trials / MIPRO_FULL_EVERY)  # the best so far on all of dev, also at the end
     with stage_of("mipro: scoring programs", scored) as stage:
         optimizer = CorpusMIPRO(
             search,
@@ -102,11 +96,7 @@ def gepa(search: Search) -> list[Program]:
     with stage_of("gepa: judging records under proposed instructions", most_calls) as stage:
 
         def metric(
-            example: dspy.Example,
-            prediction: dspy.Prediction,
-            trace: Any = None,
-            pred_name: str | None = None,
-            pred_trace: Any = None,
+            example: Any, prediction: Any, trace: Any = None, pred_name: Any = None, pred_trace: Any = None
         ) -> dspy.Prediction:
             stage.done += pred_name is None  # else it is asked again, for the feedback alone
             return search.objective.with_feedback(example, prediction)
@@ -136,7 +126,8 @@ def gepa(search: Search) -> list[Program]:
 def _proposed(search: Search, programs: Sequence[Program]) -> str:
     """Return how many instructions an optimizer proposed, in words."""
     new = {program.main_predictor.signature.instructions for program in programs}
-    return f"{pluralize(len(new - {search.student.main_predictor.signature.instructions}), 'new instruction')}"
+    new.discard(search.student.main_predictor.signature.instructions)
+    return pluralize(len(new), "new instruction")
 
 
 Optimizer = Callable[[Search], list[Program]]
@@ -169,14 +160,14 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
             programs = find_optimizer(optimizer)(search)
+        except (LMAuthError, LMConfigurationError, UserError):
+            raise
         except DSPyError as error:
-            if isinstance(error, LMAuthError | LMConfigurationError):
-                raise
             # An answer that cannot be read, or a spent budget, may end an optimizer anywhere. The uncompiled program
             # and whatever earlier optimizers left are still there to choose from.
             search.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
         except Exception as error:
-            if optimizer in OPTIMIZERS or isinstance(error, UserError):
+            if optimizer in OPTIMIZERS:
                 raise
             reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             raise UserError(f"optimizer {optimizer} raised {reason}; expected a list of programs") from error
@@ -186,7 +177,8 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     texts = {program_text(search.task, candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if (text := program_text(search.task, program)) not in texts:
+        text = program_text(search.task, program)
+        if text not in texts:
             texts.add(text)
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
@@ -249,8 +241,8 @@ class CorpusMIPRO(EvaluatedMIPRO):
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
         if not sets:
             return sets
-        judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)
-        return {**sets, judging: [complete_set(self.search, demos) for demos in sets[judging]]}
+        main = program.predictors().index(program.main_predictor)
+        return {**sets, main: [complete_set(self.search, demos) for demos in sets[main]]}
 
 
 class CorpusAcceptance:
@@ -271,7 +263,8 @@ class CorpusAcceptance:
             return False
         cases = [self.train[row] for row in rows]
         is_better = self._score(cases, after.outputs) > self._score(cases, before.outputs)
-        self.compared, self.accepted = self.compared + 1, self.accepted + is_better
+        self.compared += 1
+        self.accepted += is_better
         return is_better
 
     def _score(self, cases: Sequence[Case], predictions: Sequence[Any]) -> float:
@@ -281,7 +274,9 @@ class CorpusAcceptance:
 def _answer(task: Task, prediction: Any) -> Answer | None:
     """Return the answer in a prediction. None for a failed record: nothing, a prediction without fields, or what could
     not be parsed."""
-    return task.answer(prediction) if isinstance(prediction, dspy.Prediction) and prediction.toDict() else None
+    if not isinstance(prediction, dspy.Prediction) or not prediction.toDict():
+        return None
+    return task.answer(prediction)
 
 
 # --- Reflection: the prompt for an LM that rewrites instructions, and what it may not do.
@@ -309,7 +304,7 @@ class Reflection(InstructionProposer):
         additional = f"{NO_QUOTES} {confusion}".strip()
         super().__init__(max_chars=MOST_WRITTEN, additional_instructions=additional, adapter=adapter)
         statements = [wording(case.example.get(student.statement)) for case in train]
-        self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
+        self.known = set[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
         self.proposed = self.refused = 0
         self.unusable: list[str] = []  # why reflections were no instruction
 
@@ -326,7 +321,10 @@ class Reflection(InstructionProposer):
             proposed = super().__call__(candidate, reflective_dataset, components_to_update)
         except AdapterParseError:
             reason = "it holds no instruction"
-        reason = next(filter(None, map(lm.failed_ending, answers)), None) or reason
+        for ending in map(lm.failed_ending, answers):
+            if ending:
+                reason = ending
+                break
         if reason:
             self.unusable.append(reason)
             raise ValueError(f"a reflection could not be used: {reason}")
@@ -335,14 +333,17 @@ class Reflection(InstructionProposer):
 
     def without_quotes(self, text: str) -> str:
         """Return an instruction without its quotes."""
-        if runs(text).isdisjoint(self.known):
+        if not self._quotes(text):
             return text
-        lines = [
-            " ".join(part for part in sentences(line) if runs(part).isdisjoint(self.known)) if line.strip() else ""
-            for line in text.splitlines()
-        ]
+        lines = []
+        for line in text.splitlines():
+            own = [sentence for sentence in sentences(line) if not self._quotes(sentence)]
+            lines.append(" ".join(own))
         kept = "\n".join(lines).strip()
-        if len(kept) < LEAST_LEFT * len(text) or not runs(kept).isdisjoint(self.known):
+        if len(kept) < LEAST_LEFT * len(text) or self._quotes(kept):
             self.refused += 1
             raise ValueError("the proposed instruction quotes records of train")
         return kept
+
+    def _quotes(self, text: str) -> bool:
+        return not runs(text).isdisjoint(self.known)

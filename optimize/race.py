@@ -30,7 +30,8 @@ SEED = 20260621
 def rungs(records: int) -> list[int]:
     """Return how many records are judged when candidates are dropped, and at the end: ascending, the last is
     `records`."""
-    return [*(size for share in RUNGS if (size := round(share * records)) >= SMALLEST), records]
+    sizes = [round(share * records) for share in RUNGS]
+    return [*(size for size in sizes if size >= SMALLEST), records]
 
 
 def nested(strata: Sequence[str]) -> list[int]:
@@ -59,11 +60,11 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
     contenders = [one.smoothed() for one in contenders]
     scores = [value(one) for one in contenders]
     leader = max(range(len(contenders)), key=lambda k: scores[k])
-    return [
-        k
-        for k, one in enumerate(contenders)
-        if k == 0 or k == leader or _highest_difference(one, contenders[leader], group) >= 0
-    ]
+    kept = []
+    for k, one in enumerate(contenders):
+        if k in (0, leader) or _highest_difference(one, contenders[leader], group) >= 0:
+            kept.append(k)
+    return kept
 
 
 def _highest_difference(scores: Scores, leader: Scores, group: Group | None) -> float:
@@ -83,10 +84,12 @@ def resampled(rows: Floats, resamples: int, group: Group | None = None) -> Float
     records = len(rows)
     if not records:
         raise ValueError("no records: nothing can be resampled")
-    known, place = np.unique(np.arange(records) if group is None else np.asarray(group), return_inverse=True)
+    units = np.arange(records) if group is None else np.asarray(group)
+    known, place = np.unique(units, return_inverse=True)
     count = len(known)
     sums = np.zeros((count, 1 + rows.shape[1]))
     np.add.at(sums, place, np.column_stack([np.ones(records), rows]))
+    draw = np.random.default_rng(SEED)
     drawn = np.empty((resamples, count))
-    drawn[:, np.lexsort(sums.T)] = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), resamples)
+    drawn[:, np.lexsort(sums.T)] = draw.multinomial(count, np.full(count, 1 / count), resamples)
     return np.concatenate([np.ones((1, records)), drawn[:, place]])

@@ -59,17 +59,23 @@ def fit_ranker(
     keys: of each record; claims of different groups share none (see `aisr.optimize.leakage`). Raises `TooFewClaims`
     where there are fewer than `RANKER_FOLDS` groups.
     """
-    queries = [(task.query(record), own) for record, own in zip(records, keys, strict=True)]
-    pairs = [(claim, own) for claim, own in queries if claim is not None and claim.gold]
-    group = groups([own for _, own in pairs])
+    claims: list[str] = []
+    papers: list[Paragraphs] = []
+    gold: list[GoldMask] = []
+    keys_of_claims = []
+    for record, own in zip(records, keys, strict=True):
+        query = task.query(record)
+        if query is not None and query.gold:
+            claims.append(query.claim)
+            papers.append(tuple(query.paragraphs.values()))
+            gold.append(np.array([key in query.gold for key in query.paragraphs]))
+            keys_of_claims.append(own)
+    group = groups(keys_of_claims)
     known = len(set(group))
     if known < RANKER_FOLDS:
         raise TooFewClaims(
             f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {RANKER_FOLDS}"
         )
-    claims = [claim.claim for claim, _ in pairs]
-    papers = [tuple(claim.paragraphs.values()) for claim, _ in pairs]
-    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for claim, _ in pairs]
     fold = fold_of([""] * len(gold), group, RANKER_FOLDS, seed)
     common, common_outside = _common_words(papers, fold)
     tables = [by_stem(table) for table in common_outside]
@@ -87,15 +93,16 @@ def fit_ranker(
     fold_of_paragraph = np.repeat(fold, np.diff(ends))
     out_of_fold: dict[Paragraphs, EvidenceRanker] = {}
     for part in counted(range(RANKER_FOLDS), "evidence ranker: fitting folds"):
-        outside = [right for right, own in zip(gold, fold, strict=True) if own != part]
+        outside = [gold[k] for k in np.flatnonzero(fold != part)]
         fitted = _fit(features, fold_of_paragraph != part, outside, common_outside[part])
         for k in np.flatnonzero(fold == part).tolist():
             scores = fitted.score({name: values[spans[k]] for name, values in features.items()})
             after[k] = _rank(scores, gold[k])
             out_of_fold[papers[k]] = fitted
     gain = difference_interval(MeanScores(1 / (1 + after)), MeanScores(1 / (1 + before)), group)
+    is_better = gain.low > 0
     report = {
-        "kept": gain.low > 0,
+        "kept": is_better,
         "claims": len(gold),
         "groups": known,
         "gain": list(gain),
@@ -103,7 +110,7 @@ def fit_ranker(
         "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in REPORTED_DEPTHS},
     }
     everywhere = np.ones(ends[-1], dtype=np.bool_)
-    return RankerFit(_fit(features, everywhere, gold, common), out_of_fold, gain.low > 0, report)
+    return RankerFit(_fit(features, everywhere, gold, common), out_of_fold, is_better, report)
 
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs, EvidenceRanker]) -> Prepare:
@@ -128,12 +135,12 @@ def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs,
 def _common_words(papers: Sequence[Paragraphs], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """Return the common words of all papers, and for each fold those of the papers outside it: the rarity of a word in
     other papers must not be counted in a paper itself."""
-    by_fold = [
-        list(dict.fromkeys(paper for paper, own in zip(papers, fold, strict=True) if own == part))
-        for part in range(RANKER_FOLDS)
-    ]
-    counts = [papers_having(own) for own in by_fold]
-    whole, size = sum(counts, Counter()), sum(map(len, by_fold))
+    by_fold: list[dict[Paragraphs, None]] = [{} for _ in range(RANKER_FOLDS)]  # each paper once, in order
+    for paper, part in zip(papers, fold.tolist(), strict=True):
+        by_fold[part][paper] = None
+    counts = [papers_having(list(own)) for own in by_fold]
+    whole = sum(counts, Counter())
+    size = sum(map(len, by_fold))
     outside = [tenths(whole - own, size - len(some)) for own, some in zip(counts, by_fold, strict=True)]
     return tenths(whole, size), outside
 
@@ -152,19 +159,16 @@ def _fit(
         wide = float(values[chosen].std())
         spread[name] = wide if wide >= 1e-9 else 1.0
         scaled[:, column] = values[chosen] / spread[name]
-    weights = _likeliest(scaled, gold)
-    rounded = {name: round(float(weight), WEIGHT_DECIMALS) for name, weight in zip(features, weights, strict=True)}
-    heavy = {name: weight for name, weight in rounded.items() if weight}
-    return EvidenceRanker(
-        weights=heavy,
-        spread={name: float(f"{wide:.6g}") for name, wide in spread.items() if name in heavy},
-        common=common,
-    )
+    weights = [round(weight, WEIGHT_DECIMALS) for weight in _likeliest(scaled, gold).tolist()]
+    heavy = {name: weight for name, weight in zip(features, weights, strict=True) if weight}
+    return EvidenceRanker(weights=heavy, spread={name: float(f"{spread[name]:.6g}") for name in heavy}, common=common)
 
 
 def _likeliest(features: Values, gold: Sequence[GoldMask]) -> Values:
-    hits, sizes = np.concatenate(gold), np.array([len(right) for right in gold])
-    starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+    hits = np.concatenate(gold)
+    sizes = np.array([len(right) for right in gold])
+    starts = np.cumsum(sizes) - sizes  # of the paragraphs of each claim
+    owner = np.repeat(np.arange(len(sizes)), sizes)  # the claim of each paragraph
 
     def loss(weights: Values) -> tuple[float, Values]:
         scores = features @ weights

@@ -11,7 +11,7 @@ from typing import Any
 
 from aisr.artifact.manifest import Data, Manifest, read_versions, save_files
 from aisr.artifact.program import parse, program_text
-from aisr.artifact.prompt_page import prompt_page
+from aisr.artifact.prompt_page import listed, prompt_page
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
@@ -30,16 +30,7 @@ from aisr.optimize.leakage import LEAKAGE_RULE, Leakage, Prepare, cross_split_le
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.optimize.target import (
-    Comparison,
-    Mix,
-    Target,
-    compare_sets,
-    drawn,
-    estimate_mix,
-    read_target,
-    stated_mix,
-)
+from aisr.optimize.target import Comparison, Mix, Target, compare_sets, drawn, estimate_mix, read_target, stated_mix
 from aisr.programs.case import Case
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
@@ -88,7 +79,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     run = Run(plan, lm, teacher, root / plan.task.name / plan.name, callbacks)
     run.prepare()
     identity, file = run.identity(), run.folder / IDENTITY
-    if other := first_difference(read_json(file), identity) if file.exists() else None:
+    other = first_difference(read_json(file), identity) if file.exists() else None
+    if other is not None:
         raise UserError(
             f"{run.folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
         )
@@ -146,12 +138,12 @@ class Run:
         for name, shared in self.leakage.with_train.items():
             if shared.sharing:
                 stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
-        prepare = {"train": self._fit_to_train(records["train"])}
+        prepare_train = self._fit_to_train(records["train"])
         stage(f"preparing the records: {counts}")
-        cases = {
-            name: prepare_all(task, prepare.get(name, self.student.prepare), own, path, self.leakage.group[name])
-            for (name, path), own in zip(plan.data.items(), records.values(), strict=True)
-        }
+        cases = {}
+        for name, path in plan.data.items():
+            prepare = prepare_train if name == "train" else self.student.prepare
+            cases[name] = prepare_all(task, prepare, records[name], path, self.leakage.group[name])
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, chain.from_iterable(cases.values()))
         stage("no-LM baseline: fitting it to train")
@@ -170,7 +162,7 @@ class Run:
         shared = cross_split_leakage(task, {"train": records["train"], "target": self.target_records})
         if shared.with_train["target"].sharing:
             stage(f"target shares with train: {shared.with_train['target']}")
-        ours = [record for name, own in records.items() if name != "train" for record in own]
+        ours = [*records["dev"], *records.get("test", ())]
         self.comparison = compare_sets(task, ours, self.target_records, self.plan.settings.seed)
         for line in self.comparison.lines("dev and test", "target"):
             stage(line)
@@ -202,18 +194,22 @@ class Run:
         """Return everything that must be the same for a compile to go on under its name."""
         plan = self.plan
         records = chain.from_iterable(plan.records(name) for name in plan.data)
-        return {
+        identity = {
             "task": plan.task.name,
-            "optimizer": f"{','.join(plan.optimizers)} with {_in_words(asdict(plan.settings))}",
+            "optimizer": f"{','.join(plan.optimizers)} with {listed(asdict(plan.settings))}",
             "program": digest_text(program_text(plan.task, self.student)),
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
-            "limits": _in_words(plan.limits),
-            **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
-            **picture_digest(self.student, (path for record in records for path in record.img_paths)),
-            **({"target": digest_file(plan.target)} if plan.target else {}),
-            **({"target mix": _in_words(plan.target_mix)} if plan.target_mix else {}),
+            "limits": listed(plan.limits),
         }
+        for name, path in plan.data.items():
+            identity[f"{name} data"] = digest_file(path)
+        identity |= picture_digest(self.student, chain.from_iterable(record.img_paths for record in records))
+        if plan.target:
+            identity["target"] = digest_file(plan.target)
+        if plan.target_mix:
+            identity["target mix"] = listed(plan.target_mix)
+        return identity
 
     def check_alive(self) -> None:
         """Judge dev with the uncompiled program. `search` finds these answers in the response cache, so that there is a
@@ -234,7 +230,7 @@ class Run:
         target = Target.of(mix, self.target_records, self.comparison, plan.target)
         self.target, self.cases = target.weigh_splits(plan.task, self.cases)
         if mix:
-            stage(f"mix of the target{'' if mix.judged else ', as stated'}: {mix}")
+            stage(str(mix))
         stage("optimizers average over train, the race and the choice go by dev, both weighted to the target")
         for warning in self.target.warnings():
             stage(f"warning: {warning}")
@@ -286,7 +282,8 @@ class Run:
         for contender in choice.contenders:
             self.callbacks.scored(contender)
         for optimizer, own in names.items():
-            if reason := why_none_was_kept(choice, own):
+            reason = why_none_was_kept(choice, own)
+            if reason is not None:
                 stage(f"{optimizer}: {reason}")
         self.champion = self._reload(choice.champion.program)
 
@@ -360,7 +357,8 @@ class Run:
         scores = {name: result.summary() for name, result in results.items() if result is not None}
         for name in ("dev", "test"):
             result = results[name]
-            if result is not None and (weighted := result.summary_at_target()):
+            weighted = result.summary_at_target() if result is not None else None
+            if weighted is not None:
                 scores[f"target_{name}"] = weighted
         return Manifest(
             task=plan.task.name,
@@ -403,25 +401,22 @@ class Run:
     def report(self) -> dict[str, Any]:
         """Return the content of report.json: the scores of all candidates on dev, and of champion and baseline on
         test."""
+        candidates = [
+            {
+                "name": contender.name,
+                "finished": contender.finished,
+                "dev": contender.dev.report(),
+                "gain": list(contender.gain),
+                "prompt_tokens": contender.prompt_tokens,
+            }
+            for contender in self.choice.contenders
+        ]
         report: dict[str, Any] = {
             "champion": self.choice.champion.name,
-            "candidates": [
-                {
-                    "name": contender.name,
-                    "finished": contender.finished,
-                    "dev": contender.dev.report(),
-                    "gain": list(contender.gain),
-                    "prompt_tokens": contender.prompt_tokens,
-                }
-                for contender in self.choice.contenders
-            ],
+            "candidates": candidates,
             "unscored": self.choice.unscored,
         }
         if self.test:
             report["test"] = self.test.report()
             report["baseline_test"] = self.baseline_test.report() if self.baseline_test else None
         return report
-
-
-def _in_words(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())

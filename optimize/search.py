@@ -47,7 +47,8 @@ BUDGETS: Mapping[str, Settings] = {
 
 def settings(budget: str, seed: int, **changes: int | None) -> Settings:
     """Return the settings of a budget with some changed; None leaves one as it is."""
-    return replace(BUDGETS[budget], **{name: value for name, value in changes.items() if value is not None}, seed=seed)
+    changed = {name: value for name, value in changes.items() if value is not None}
+    return replace(BUDGETS[budget], **changed, seed=seed)
 
 
 class Objective:
@@ -67,14 +68,7 @@ class Objective:
         # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive surrogate.
         return float(scores.right()[0] if trace is not None else scores.surrogate(self.baseline)[0])
 
-    def with_feedback(
-        self,
-        example: dspy.Example,
-        prediction: dspy.Prediction,
-        trace: Any = None,
-        pred_name: str | None = None,
-        pred_trace: Any = None,
-    ) -> dspy.Prediction:
+    def with_feedback(self, example: dspy.Example, prediction: dspy.Prediction) -> dspy.Prediction:
         """Return what a reflecting optimizer (GEPA) reads: `score` and, in words, what was wrong.
 
         The score is 1 for a right answer, which GEPA does not reflect on. For another it is 1 less the difference of
@@ -83,8 +77,10 @@ class Objective:
         """
         answer = self.task.answer(prediction)
         scores = score_cases(self.task, [Case.from_metric(example)], [answer])
-        best = scores.all_right().surrogate(self.baseline)[0]
-        shortfall = 0.0 if scores.right()[0] else best - scores.surrogate(self.baseline)[0]
+        shortfall = 0.0
+        if not scores.right()[0]:
+            best = scores.all_right().surrogate(self.baseline)[0]
+            shortfall = best - scores.surrogate(self.baseline)[0]
         return dspy.Prediction(score=float(1 - shortfall), feedback=self.task.feedback(example.gold, answer))
 
 
@@ -146,17 +142,15 @@ def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]
     if len(train) <= GRADIENT_RECORDS:
         return list(train)
 
-    def labels(row: int) -> set[str]:
+    chosen: list[int] = []
+    counts = Counter[str]()
+    for row in random.Random(seed).sample(range(len(train)), len(train)):
         gold = train[row].gold
-        return {*task.first_labels(gold)} if task.labels else {task.stratify_by(gold)}
-
-    order = random.Random(seed).sample(range(len(train)), len(train))
-    chosen, rest = order[:GRADIENT_RECORDS], order[GRADIENT_RECORDS:]
-    counts = Counter(label for row in chosen for label in labels(row))
-    for row in rest:
-        if any(counts[label] < LEAST_OF_A_KIND for label in labels(row)):
+        labels = {*task.first_labels(gold)} if task.labels else {task.stratify_by(gold)}
+        is_rare = any(counts[label] < LEAST_OF_A_KIND for label in labels)
+        if len(chosen) < GRADIENT_RECORDS or is_rare:
             chosen.append(row)
-            counts.update(labels(row))
+            counts.update(labels)
     return [train[row] for row in sorted(chosen)]
 
 
@@ -177,17 +171,17 @@ def describe_confusion(task: Task, train: Sequence[Case], outcomes: Sequence[Out
                 misses[allowed[0], judgement.label] += 1
     if not misses:
         return ""
+    commonest = sorted(misses, key=lambda pair: (-misses[pair], pair))[:MOST_CONFUSIONS]
     mistakes = [
-        f"{gold} was called {label} {count} of {gold_counts[gold]} times"
-        for (gold, label), count in sorted(misses.items(), key=lambda item: (-item[1], item[0]))[:MOST_CONFUSIONS]
+        f"{gold} was called {label} {misses[gold, label]} of {gold_counts[gold]} times" for gold, label in commonest
     ]
     too_often = [
         f"{label} ({predicted_counts[label]} times, right {gold_counts[label]})"
         for label in task.labels
         if predicted_counts[label] > gold_counts[label]
     ]
-    often = ", ".join(too_often) or "none"
     return (
         f"Over all {sum(gold_counts.values())} labels of the training records, under the first instruction: "
-        f"{'; '.join(mistakes)}. Said too often: {often}. The labels count alike, however rare."
+        f"{'; '.join(mistakes)}. Said too often: {', '.join(too_often) or 'none'}. "
+        "The labels count alike, however rare."
     )

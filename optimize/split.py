@@ -70,9 +70,15 @@ class SplitSummary:
     @property
     def missing(self) -> dict[str, list[str]]:
         """The parts in which no record has a label, by label; scores there tell nothing about it."""
-        known = sum(self.labels.values(), Counter[str]())
-        lacking = {label: [part for part, own in self.labels.items() if not own[label]] for label in known}
-        return {label: parts for label, parts in lacking.items() if parts}
+        missing = {}
+        for label in self._totals():
+            parts = [part for part, own in self.labels.items() if not own[label]]
+            if parts:
+                missing[label] = parts
+        return missing
+
+    def _totals(self) -> Counter[str]:
+        return sum(self.labels.values(), Counter[str]())
 
     def lines(self) -> list[str]:
         """Return it in words, with a warning for each label that a part lacks."""
@@ -83,13 +89,15 @@ class SplitSummary:
             f"  a plain random split would share with train: {self.random_leak}; this one: {self.leak}",
         ]
         for part, count in self.records.items():
-            wrong = f", {self.faulty[part]} of them with another label than {self.default_label}" if self.faulty else ""
-            lines.append(f"  {self.folder / part}.jsonl: {count} records{wrong}")
-        for label, total in sum(self.labels.values(), Counter[str]()).most_common():
+            line = f"  {self.folder / part}.jsonl: {count} records"
+            if self.faulty:
+                line += f", {self.faulty[part]} of them with another label than {self.default_label}"
+            lines.append(line)
+        for label, total in self._totals().most_common():
             numbers = ", ".join(f"{part} {own[label]}" for part, own in self.labels.items())
             lines.append(f"  {total:6d}  {label or '(labelled)'}: {numbers}")
-            if parts := self.missing.get(label):
-                where = " and ".join(parts)
+            if label in self.missing:
+                where = " and ".join(self.missing[label])
                 lines.append(f"warning: no record of {where} has {label}; scores on it tell nothing about this label")
         return lines
 
@@ -104,14 +112,18 @@ def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> Sp
     sides = split(surveyed.strata, surveyed.labels, surveyed.keys, parts, seed)
     drawn = random.Random(seed).sample(range(len(surveyed.keys)), len(sides["train"]))
     write_split(sides, surveyed, file, out)
-    faulty = {}
-    if task.labels:
-        wrong = [stratum != task.default_label for stratum in surveyed.strata]
-        faulty = {name: sum(wrong[row] for row in rows) for name, rows in sides.items()}
+    labels: dict[str, Counter[str]] = {}
+    faulty: dict[str, int] = {}
+    for name, rows in sides.items():
+        labels[name] = Counter()
+        for row in rows:
+            labels[name].update(surveyed.labels[row])
+        if task.labels:
+            faulty[name] = sum(surveyed.strata[row] != task.default_label for row in rows)
     return SplitSummary(
         folder=out,
         records={name: len(rows) for name, rows in sides.items()},
-        labels={name: Counter(label for row in rows for label in surveyed.labels[row]) for name, rows in sides.items()},
+        labels=labels,
         faulty=faulty,
         groups=len(set(groups(surveyed.keys))),
         shared=shared(surveyed.keys),
@@ -131,13 +143,15 @@ def survey(task: Task, file: Path) -> Survey:
     for line in counted(scan(file, task.record, task.name), f"reading {file.name}", count_lines(file)):
         if line.record is None:
             raise BadLine(str(line.problem))
-        if line.record.gold is None:
-            raise UserError(f"{line.record.id} has no labels; only labelled records can be split")
+        record = line.record
+        if record.gold is None:
+            raise UserError(f"{record.id} has no labels; only labelled records can be split")
+        stratum = task.stratify_by(record.gold)
         lines.append(line.number)
-        ids.append(line.record.id if line.numbered else None)
-        strata.append(task.stratify_by(line.record.gold))
-        labels.append(frozenset(task.first_labels(line.record.gold) if task.labels else [strata[-1]]))
-        rows.append(fingerprint(task, line.record))
+        ids.append(record.id if line.numbered else None)
+        strata.append(stratum)
+        labels.append(frozenset(task.first_labels(record.gold) if task.labels else [stratum]))
+        rows.append(fingerprint(task, record))
     return Survey(lines, ids, strata, labels, all_keys(rows))
 
 
@@ -152,10 +166,14 @@ def split(
             f"{len(strata)} records form {len(set(group))} groups that share no claim, picture, paper or evidence; "
             f"{sum(parts)} are needed for parts {':'.join(map(str, parts))}"
         )
-    fold = fold_of(strata, group, sum(parts), seed)
-    side = np.where(fold < parts.test, "test", np.where(fold < parts.test + parts.dev, "dev", "train"))
-    side_of = spread_labels(dict(zip(group, side.tolist(), strict=True)), labels, group)
-    return {name: [row for row, own in enumerate(group) if side_of[own] == name] for name in Parts._fields}
+    side_of_fold = ["test"] * parts.test + ["dev"] * parts.dev + ["train"] * parts.train
+    fold = fold_of(strata, group, sum(parts), seed).tolist()
+    drawn = {own: side_of_fold[number] for own, number in zip(group, fold, strict=True)}
+    side_of = spread_labels(drawn, labels, group)
+    sides: Split = {name: [] for name in Parts._fields}
+    for row, own in enumerate(group):
+        sides[side_of[own]].append(row)
+    return sides
 
 
 def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], group: Sequence[int]) -> dict[int, str]:
@@ -165,6 +183,7 @@ def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], 
     commoner labels come later.
     """
     sides, size = dict(side_of), Counter(group)
+    kept = set[str]()
     holders = defaultdict[str, set[int]](set)  # the groups with each label
     labels_of = defaultdict[int, set[str]](set)
     for own, some in zip(group, labels, strict=True):
@@ -172,19 +191,22 @@ def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], 
         for label in some:
             holders[label].add(own)
 
-    def stays(own: int, kept: set[str]) -> bool:
-        """Return whether the side of a group has those of its labels that are kept without it."""
-        wanted = labels_of[own] & kept
-        return all(any(sides[other] == sides[own] for other in holders[label] - {own}) for label in wanted)
+    def sides_of(some: set[int]) -> set[str]:
+        return {sides[own] for own in some}
 
-    kept = set[str]()
+    def stays(own: int) -> bool:
+        """Return whether the side of a group has those of its labels that are kept without it."""
+        others = [holders[label] - {own} for label in labels_of[own] & kept]
+        return all(sides[own] in sides_of(some) for some in others)
+
     for label in sorted(holders, key=lambda label: (len(holders[label]), label)):
         kept.add(label)
         for name in Parts._fields:
-            if not any(sides[own] == name for own in holders[label]):
-                movable = [own for own in holders[label] if stays(own, kept)]
+            if name not in sides_of(holders[label]):
+                movable = [own for own in holders[label] if stays(own)]
                 if movable:
-                    sides[min(movable, key=lambda own: (size[own], own))] = name
+                    smallest = min(movable, key=lambda own: (size[own], own))
+                    sides[smallest] = name
     return sides
 
 
@@ -208,14 +230,18 @@ def write_split(sides: Split, records: Survey, file: Path, out: Path) -> None:
     for name in sides:
         if (out / f"{name}.jsonl").exists():
             raise UserError(f"{out / name}.jsonl is there already; choose another --out or remove it")
-    side = {records.lines[row]: (name, records.ids[row]) for name, rows in sides.items() for row in rows}
+    side_of_line: dict[int, tuple[str, str | None]] = {}  # with the id that its record got
+    for name, rows in sides.items():
+        side_of_line |= {records.lines[row]: (name, records.ids[row]) for row in rows}
     with ExitStack() as stack:
         files = {name: stack.enter_context(replacing(out / f"{name}.jsonl")) for name in sides}
         for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
-            if number in side:
-                name, key = side[number]
-                # At the end, where it also counts if there is an `"id": null`.
-                line = text.rstrip(b"\r\n") if key is None else text.rstrip()[:-1] + b', "id": "%s"}' % key.encode()
-                files[name].write(line + b"\n")
+            if number not in side_of_line:
+                continue
+            name, key = side_of_line[number]
+            line = text.rstrip(b"\r\n")
+            if key is not None:  # at the end, where it also counts if there is an `"id": null`
+                line = text.rstrip()[:-1] + b', "id": "%s"}' % key.encode()
+            files[name].write(line + b"\n")
         for open_file in files.values():
             open_file.flush()  # a full disk shows itself before any of them takes its place

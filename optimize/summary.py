@@ -5,16 +5,20 @@ from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Contender
 from aisr.optimize.run import Run
 from aisr.programs.nearest_demos import SIMILARITY_WORDS
+from aisr.programs.program import Program
 
 HAND_WRITTEN = "the hand-written prompt"
 
 
 def describe_contender(contender: Contender) -> str:
     """Return a candidate's result on dev, in one line."""
-    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    name, seen = contender.name, "dev"
     options = contender.program.options
-    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
-    return f"{contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
+    if options.demos_per_record:
+        name += f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})"
+    if not contender.finished:
+        seen = f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    return f"{name}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
 def describe_champion(run: Run) -> str:
@@ -23,16 +27,21 @@ def describe_champion(run: Run) -> str:
     if champion.name == seed.name:
         reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
         return f"{HAND_WRITTEN}: {reason}"
-    pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
-    counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
+    counts = [len(predictor.demos) for predictor in champion.program.predictors() if predictor.demos]
+    nearest = champion.program.options.demos_per_record
     parts = []
-    if any(predictor.signature.instructions != before.signature.instructions for predictor, before in pairs):
+    if _instructions(champion.program) != _instructions(seed.program):
         parts.append("a rewritten instruction")
-    if counts and (nearest := champion.program.options.demos_per_record):
+    if counts and nearest:
         parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
     elif counts:
         parts.append(f"{' and '.join(map(str, counts))} demos")
-    return f"{' and '.join(parts) or 'other settings than the uncompiled program'} ({champion.name})"
+    what = " and ".join(parts) or "other settings than the uncompiled program"
+    return f"{what} ({champion.name})"
+
+
+def _instructions(program: Program) -> list[str]:
+    return [predictor.signature.instructions for predictor in program.predictors()]
 
 
 def describe_run(run: Run) -> list[str]:
@@ -50,14 +59,17 @@ def describe_run(run: Run) -> list[str]:
     if run.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
         lines.append(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
-    lines += [f"  forecast: {warning}" for warning in (run.target.warnings() if run.target else ())]
+    if run.target:
+        lines += [f"  forecast: {warning}" for warning in run.target.warnings()]
     if run.choice.unscored:
         lines.append(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
     if run.manifest.stopped_early:
         lines.append(f"  stopped early: {run.manifest.stopped_early}")
     if run.test:
-        return [*lines, *_describe_test(run, run.test)]
-    return [*lines, "  on test: not scored, the budget was spent before"] if "test" in run.manifest.data else lines
+        lines += _describe_test(run, run.test)
+    elif "test" in run.manifest.data:
+        lines.append("  on test: not scored, the budget was spent before")
+    return lines
 
 
 def _describe_test(run: Run, test: Result) -> list[str]:

@@ -11,7 +11,7 @@ statements a record, until both hold.
 """
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from aisr.judging.judge import Outcome
 from aisr.metrics.intervals import Interval, effective_number
 from aisr.metrics.scores import Floats
 from aisr.optimize.leakage import groups
+from aisr.optimize.near_duplicates import components
 from aisr.programs.case import Case
 from aisr.programs.records import Record, SentenceRecord
 from aisr.programs.task import SentenceTask, Task
@@ -107,14 +108,10 @@ class Shape(NamedTuple):
     words: float  # of the statements of a record, on average
     evidence: dict[str, float]  # items of a record by their kind, on average
 
-    def items(self, kind: str) -> str:
-        """Return how many items of a kind of evidence a record has, as a table shows it."""
-        return f"{self.evidence.get(kind, 0.0):.1f}"
-
     def __str__(self) -> str:
+        text = f"{self.records} records; {self.statements:.1f} statements of {self.words:.0f} words a record"
         items = ", ".join(f"{count:.1f} {kind}" for kind, count in self.evidence.items())
-        parts = [f"{self.records} records", f"{self.statements:.1f} statements of {self.words:.0f} words a record"]
-        return "; ".join([*parts, *([f"evidence: {items}"] if items else [])])
+        return f"{text}; evidence: {items}" if items else text
 
 
 class Comparison(NamedTuple):
@@ -125,6 +122,11 @@ class Comparison(NamedTuple):
     others: Shape
     auc: float | None = None
     words: tuple[str, ...] = ()
+
+    @property
+    def differ(self) -> bool:
+        """Whether the texts differ in ways that no weight of records mends."""
+        return self.auc is not None and self.auc >= OTHER_TEXTS
 
     def lines(self, name: str, other: str) -> list[str]:
         """Return it in words."""
@@ -138,13 +140,16 @@ class Comparison(NamedTuple):
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return the rows of a table: what is counted, and how much of it each set has."""
-        kinds = sorted({*self.ours.evidence, *self.others.evidence})
-        return [
-            ("records", str(self.ours.records), str(self.others.records)),
-            ("statements a record", f"{self.ours.statements:.1f}", f"{self.others.statements:.1f}"),
-            ("words a record", f"{self.ours.words:.0f}", f"{self.others.words:.0f}"),
-            *((f"{kind}s a record", self.ours.items(kind), self.others.items(kind)) for kind in kinds),
+        ours, others = self.ours, self.others
+        rows = [
+            ("records", str(ours.records), str(others.records)),
+            ("statements a record", f"{ours.statements:.1f}", f"{others.statements:.1f}"),
+            ("words a record", f"{ours.words:.0f}", f"{others.words:.0f}"),
         ]
+        for kind in sorted({*ours.evidence, *others.evidence}):
+            counts = [f"{one.evidence.get(kind, 0.0):.1f}" for one in (ours, others)]
+            rows.append((f"{kind}s a record", counts[0], counts[1]))
+        return rows
 
 
 def statements_of(record: Record) -> int:
@@ -154,14 +159,15 @@ def statements_of(record: Record) -> int:
 
 def shape_of(task: Task, records: Sequence[Record]) -> Shape:
     """Return what records look like."""
-    kinds = Counter(
-        item.type for record in records if isinstance(record, SentenceRecord) for item in record.evidence_bundle
-    )
+    kinds = Counter[str]()
+    for record in records:
+        if isinstance(record, SentenceRecord):
+            kinds.update(item.type for item in record.evidence_bundle)
     return Shape(
-        len(records),
-        float(np.mean([statements_of(record) for record in records])),
-        float(np.mean([len(task.text(record).split()) for record in records])),
-        {kind: count / len(records) for kind, count in sorted(kinds.items())},
+        records=len(records),
+        statements=float(np.mean([statements_of(record) for record in records])),
+        words=float(np.mean([len(task.text(record).split()) for record in records])),
+        evidence={kind: count / len(records) for kind, count in sorted(kinds.items())},
     )
 
 
@@ -174,12 +180,14 @@ def compare_sets(task: Task, ours: Sequence[Record], others: Sequence[Record], s
     from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 
     shapes = shape_of(task, ours), shape_of(task, others)
+    both = [*ours, *others]
     # By claim and pictures alone: all that records may share takes most of the time, and hardly moves an AUC.
-    group = np.array(groups([{task.text(record), *record.img_paths} for record in (*ours, *others)]))
+    group = np.array(groups([{task.text(record), *record.img_paths} for record in both]))
     is_other = np.repeat([0, 1], [len(ours), len(others)])
-    if min(len({*group[is_other == side]}) for side in (0, 1)) < LEAST_RECORDS:
+    counts = [len(np.unique(group[is_other == side])) for side in (0, 1)]
+    if min(counts) < LEAST_RECORDS:
         return Comparison(*shapes)
-    texts = [task.text(record)[:LONGEST_TEXT] for record in (*ours, *others)]
+    texts = [task.text(record)[:LONGEST_TEXT] for record in both]
     vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2)
     rows = vectorizer.fit_transform(texts)
     classifier = LogisticRegression(class_weight="balanced", solver="liblinear")  # a tenth of the usual one's time
@@ -196,10 +204,12 @@ def compare_sets(task: Task, ours: Sequence[Record], others: Sequence[Record], s
 
 def kind_of_answer(task: Task, outcome: Outcome) -> str | None:
     """Return the kind of record that an answer says it is; None where there is no answer."""
-    labels = [judgement.label for judgement in outcome.judgements]
-    if outcome.failure is not None or not labels:
+    if outcome.failure is not None or not outcome.judgements:
         return None
-    return next((label for label in labels if label != task.default_label), task.default_label)
+    for judgement in outcome.judgements:
+        if judgement.label != task.default_label:
+            return judgement.label
+    return task.default_label
 
 
 @dataclass(frozen=True)
@@ -212,17 +222,20 @@ class Mix:
     judged: int = 0  # target records that it was estimated from
 
     def __str__(self) -> str:
-        parts = [
-            f"{name} {share}" if self.judged else f"{name} {percent(share[0])}" for name, share in self.shares.items()
-        ]
-        return "; ".join(parts)
+        """Return it in words, with the intervals of an estimate."""
+        if self.judged:
+            estimates = [f"{name} {share}" for name, share in self.shares.items()]
+            return f"mix of the target: {'; '.join(estimates)}"
+        shares = [f"{name} {percent(share.value)}" for name, share in self.shares.items()]
+        return f"mix of the target, as stated: {'; '.join(shares)}"
 
 
 def stated_mix(task: Task, shares: Mapping[str, float]) -> Mix:
     """Return the mix that the user states."""
-    group_of = {label: label if label in shares else WITH_ERROR for label in task.labels}
     if ERROR_FREE in shares:
-        group_of[task.default_label] = ERROR_FREE
+        group_of = dict.fromkeys(task.labels, WITH_ERROR) | {task.default_label: ERROR_FREE}
+    else:
+        group_of = {label: label for label in task.labels}
     return Mix({name: Interval(share, share, share) for name, share in shares.items()}, group_of)
 
 
@@ -232,40 +245,46 @@ def estimate_mix(
     """Return the mix of the target, from a program's answers to it and to dev, whose labels are known. Labels that dev
     shows the LM cannot tell apart are given together. The interval is that of a bootstrap over both sets, of dev over
     its groups. Raises UserError where there are no answers."""
-    labels = list(task.labels)
-    pairs = [
-        (labels.index(task.stratify_by(case.gold)), labels.index(kind), k if case.group is None else case.group)
-        for k, (case, outcome) in enumerate(zip(dev, on_dev, strict=True))
-        if (kind := kind_of_answer(task, outcome)) is not None
-    ]
-    answers = np.array([labels.index(kind) for one in on_target if (kind := kind_of_answer(task, one)) is not None])
+    number = {label: k for k, label in enumerate(task.labels)}
+    pairs = []
+    for k, (case, outcome) in enumerate(zip(dev, on_dev, strict=True)):
+        kind = kind_of_answer(task, outcome)
+        if kind is not None:
+            unit = k if case.group is None else case.group
+            pairs.append((number[task.stratify_by(case.gold)], number[kind], unit))
+    kinds = [kind_of_answer(task, outcome) for outcome in on_target]
+    answers = np.array([number[kind] for kind in kinds if kind is not None])
     if not pairs or not len(answers):
         raise UserError("the label mix of the target cannot be estimated: no record was judged; --target-mix states it")
     gold, said, group = np.array(pairs).T
     name_of = _groups_of_labels(task, gold, said)
     names = list(dict.fromkeys(name_of.values()))
-    place = np.array([names.index(name_of[label]) for label in labels])
+    place = np.array([names.index(name_of[label]) for label in task.labels])
     draw = np.random.default_rng(seed)
-    size = len(labels)
+    size = len(number)
     tables = [_answer_shares(place[gold], said, len(names), size)]
     counts = [np.bincount(answers, minlength=size)]
     for _ in range(DRAWS):
         rows = _resampled(group, draw)
         tables.append(_answer_shares(place[gold[rows]], said[rows], len(names), size))
         counts.append(np.bincount(draw.choice(answers, len(answers)), minlength=size))
-    shares = _most_likely_mix(np.array(tables), np.array(counts))
-    low, high = np.percentile(shares[1:], [2.5, 97.5], axis=0)
-    ends = zip(names, shares[0], np.minimum(low, shares[0]), np.maximum(high, shares[0]), strict=True)
-    return Mix({name: Interval(*map(float, one)) for name, *one in ends}, name_of, len(answers))
+    mixes = _most_likely_mix(np.array(tables), np.array(counts))
+    low, high = np.percentile(mixes[1:], [2.5, 97.5], axis=0)
+    shares = {}
+    for k, name in enumerate(names):
+        share = float(mixes[0, k])
+        shares[name] = Interval(share, min(float(low[k]), share), max(float(high[k]), share))
+    return Mix(shares, name_of, len(answers))
 
 
 def _resampled(group: Integers, draw: np.random.Generator) -> Integers:
     """Return the rows of a sample of whole groups, with replacement."""
-    members: dict[int, list[int]] = {}
+    rows_of: dict[int, list[int]] = {}
     for row, own in enumerate(group.tolist()):
-        members.setdefault(own, []).append(row)
-    lists = list(members.values())
-    return np.array([row for k in draw.integers(len(lists), size=len(lists)) for row in lists[k]])
+        rows_of.setdefault(own, []).append(row)
+    rows_of_groups = list(rows_of.values())
+    drawn = draw.integers(len(rows_of_groups), size=len(rows_of_groups))
+    return np.concatenate([rows_of_groups[k] for k in drawn])
 
 
 def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, str]:
@@ -273,20 +292,21 @@ def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, s
     alike, or where dev has too few records of one."""
     count = len(task.labels)
     table = _answer_shares(gold, said, count, count)
-    together = {k: {k} for k in range(count)}
-    few = np.bincount(gold, minlength=count) < LEAST_OF_LABEL
+    is_rare = np.bincount(gold, minlength=count) < LEAST_OF_LABEL
+    edges = []
     for k in range(1, count):
-        others = [j for j in range(1, count) if j != k]
-        distance = {j: np.abs(table[k] - table[j]).sum() / 2 for j in others}
-        nearest = min(others, key=lambda j: distance[j], default=None)
-        alike = [j for j in others if distance[j] < ALIKE]
-        for j in {*alike, *([nearest] if few[k] and nearest is not None else [])}:
-            merged = together[k] | together[j]
-            for member in merged:
-                together[member] = merged
-    several = isinstance(task, SentenceTask)
-    names = {label: " or ".join(task.labels[j] for j in sorted(together[k])) for k, label in enumerate(task.labels)}
-    return {**names, task.default_label: ERROR_FREE} if several else names
+        distance = {j: np.abs(table[k] - table[j]).sum() / 2 for j in range(1, count) if j != k}
+        edges += [(k, j) for j in distance if distance[j] < ALIKE]
+        if is_rare[k] and distance:
+            edges.append((k, min(distance, key=distance.__getitem__)))
+    component = components(np.array(edges, dtype=np.int64).reshape(-1, 2), count).tolist()
+    together = defaultdict[int, list[str]](list)
+    for label, own in zip(task.labels, component, strict=True):
+        together[own].append(label)
+    names = {label: " or ".join(together[own]) for label, own in zip(task.labels, component, strict=True)}
+    if isinstance(task, SentenceTask):
+        names[task.default_label] = ERROR_FREE
+    return names
 
 
 def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> Floats:
@@ -296,9 +316,11 @@ def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> 
     """
     counts = np.zeros((groups, labels))
     np.add.at(counts, (gold, said), 1)
-    pooled = counts[1:].sum(axis=0) + counts.sum(axis=0) / max(counts.sum(), 1)
+    overall = counts.sum(axis=0) / max(counts.sum(), 1)
+    pooled = counts[1:].sum(axis=0) + overall
     prior = np.tile(pooled / pooled.sum(), (groups, 1))
-    prior[0] = counts.sum(axis=0) / max(counts.sum(), 1) if not counts[0].sum() else counts[0] / counts[0].sum()
+    of_first = counts[0].sum()
+    prior[0] = counts[0] / of_first if of_first else overall
     smoothed = counts + prior + 1e-6
     return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
@@ -328,21 +350,23 @@ def rake(groups: Sequence[str], sizes: Sequence[int], mix: Mapping[str, float], 
     up; bins of sizes that hold few records are merged. An empty mix: sizes alone; empty target sizes: the mix alone.
     """
     weights = np.ones(len(groups))
-    margins: list[tuple[NDArray[Any], dict[Any, float]]] = []
+    margins: list[list[tuple[NDArray[np.bool_], float]]] = []  # in each: which records a share is of, and the share
     if mix:
-        margins.append((np.array(groups), dict(mix)))
+        margins.append([(np.array(groups) == name, share) for name, share in mix.items()])
     if len(target_sizes):
         starts = _bins(sizes, target_sizes)
-        bins, wanted = np.searchsorted(starts, sizes, "right"), np.searchsorted(starts, target_sizes, "right")
-        margins.append((bins, {int(k): float((wanted == k).mean()) for k in {*wanted.tolist()}}))
+        bins = np.searchsorted(starts, sizes, "right")
+        wanted = np.searchsorted(starts, target_sizes, "right")
+        margins.append([(bins == k, float((wanted == k).mean())) for k in np.unique(wanted)])
     for _ in range(ROUNDS):
-        for of_record, shares in margins:
-            present = {name: share for name, share in shares.items() if share and (of_record == name).any()}
+        for margin in margins:
+            present = [(here, share) for here, share in margin if share and here.any()]
+            whole = sum(share for _, share in present)
             factor = np.zeros(len(weights))
-            for name, share in present.items():
-                here = of_record == name
-                factor[here] = share / sum(present.values()) * len(weights) / weights[here].sum()
-            weights = _capped(weights * factor) if factor.any() else weights
+            for here, share in present:
+                factor[here] = share / whole * len(weights) / weights[here].sum()
+            if present:
+                weights = _capped(weights * factor)
     return weights
 
 
@@ -364,8 +388,9 @@ def _bins(sizes: Sequence[int], target_sizes: Sequence[int]) -> list[int]:
     for begin, end in zip(EDGES, (*EDGES[1:], 10**9), strict=True):
         here += int(((ours >= begin) & (ours < end)).sum())
         there += int(((others >= begin) & (others < end)).sum())
-        left = int((ours >= end).sum()), int((others >= end).sum())
-        if here >= LEAST_IN_BIN and there and left[0] >= LEAST_IN_BIN and left[1]:
+        is_full = here >= LEAST_IN_BIN and there > 0
+        are_left = (ours >= end).sum() >= LEAST_IN_BIN and (others >= end).any()
+        if is_full and are_left:
             starts.append(end)
             here = there = 0
     return starts
@@ -391,18 +416,23 @@ class Target:
 
     def weigh(self, task: Task, cases: Sequence[Case]) -> list[Case]:
         """Return cases with their weights."""
-        groups, shares = [task.stratify_by(case.gold) for case in cases], {}
+        groups = [task.stratify_by(case.gold) for case in cases]
+        shares: dict[str, float] = {}
         if self.mix:
             groups = [self.mix.group_of.get(kind, kind) for kind in groups]
             shares = {name: share.value for name, share in self.mix.shares.items()}
-        sizes = [len(task.gold_labels(case.gold)) if task.labels else 1 for case in cases]
-        weights = rake(groups, sizes, shares, self.sizes)
-        return [replace(case, weight=float(weight)) for case, weight in zip(cases, weights, strict=True)]
+        sizes = [1] * len(cases)
+        if task.labels:
+            sizes = [len(task.gold_labels(case.gold)) for case in cases]
+        weights = rake(groups, sizes, shares, self.sizes).tolist()
+        return [replace(case, weight=weight) for case, weight in zip(cases, weights, strict=True)]
 
     def weigh_splits(self, task: Task, splits: Mapping[str, Sequence[Case]]) -> tuple["Target", dict[str, list[Case]]]:
         """Return the cases of each split with their weights, and the target with the effective number of each."""
-        cases = {name: self.weigh(task, split) for name, split in splits.items()}
-        numbers = {name: effective_number(np.array([case.weight for case in own])) for name, own in cases.items()}
+        cases, numbers = {}, {}
+        for name, split in splits.items():
+            cases[name] = self.weigh(task, split)
+            numbers[name] = effective_number(np.array([case.weight for case in cases[name]]))
         return replace(self, effective=numbers), cases
 
     def warnings(self) -> list[str]:
@@ -412,17 +442,20 @@ class Target:
             for name, number in self.effective.items()
             if name != "train" and number < LEAST_EFFECTIVE
         ]
-        if self.comparison and (self.comparison.auc or 0) >= OTHER_TEXTS:
+        if self.comparison and self.comparison.differ:
             warnings.append("the target's texts differ from dev's in ways that no weight mends")
         return warnings
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as a manifest has it."""
-        content: dict[str, Any] = {"digest": self.digest} if self.digest else {}
+        content: dict[str, Any] = {}
+        if self.digest:
+            content["digest"] = self.digest
         if self.mix:
             content["mix"] = {name: list(share) for name, share in self.mix.shares.items()}
             content["judged"] = self.mix.judged
         if self.comparison:
             content |= {"auc": self.comparison.auc, "words": list(self.comparison.words)}
             content |= {"shape": self.comparison.others._asdict(), "dev_shape": self.comparison.ours._asdict()}
-        return {**content, "effective": {name: round(number, 1) for name, number in self.effective.items()}}
+        content["effective"] = {name: round(number, 1) for name, number in self.effective.items()}
+        return content

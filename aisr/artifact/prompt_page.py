@@ -122,12 +122,12 @@ def _reproduce(manifest: Manifest) -> list[str]:
         "requests sent until": manifest.made or "unknown",
         "cost": f"{spend['calls']} calls (+{spend['cached_calls']} from the cache), {spend['prompt_tokens']} prompt "
         f"and {spend['completion_tokens']} completion tokens, {price}",
-        "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
-        "options": _listed(manifest.options),
+        "optimizer": f"{manifest.optimizer}: {listed(manifest.settings)}",
+        "options": listed(manifest.options),
         **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
         **({"target": _describe_target(manifest.target)} if manifest.target else {}),
         **({"gain on test": gain} if (gain := manifest.describe_gain()) else {}),
-        "versions": _listed(manifest.versions),
+        "versions": listed(manifest.versions),
     }
     data = [[name, one.file, str(one.records), one.digest] for name, one in manifest.data.items()]
     return [
@@ -143,7 +143,8 @@ def _describe_lm(lm: LMInfo) -> str:
     return f"{lm.spec}{model}, answers by {lm.adapter}, temperature {lm.temperature}"
 
 
-def _listed(values: Mapping[str, Any]) -> str:
+def listed(values: Mapping[str, Any]) -> str:
+    """Return names with their values, in a line."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 

@@ -152,12 +152,7 @@ class Evaluation:
     command: str
 
 
-def evaluate(
-    task: Task,
-    program: Program,
-    cases: Sequence[Case],
-    lm: OpenLM,
-) -> Result:
+def evaluate(task: Task, program: Program, cases: Sequence[Case], lm: OpenLM) -> Result:
     """Return the official score of a program on labelled cases, with its interval and its failed records."""
     return score_outcomes(task, cases, judge_all(task, program, cases, lm))
 

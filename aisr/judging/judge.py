@@ -124,22 +124,13 @@ def failure_text(error: Exception) -> str:
     return redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
 
 
-def judge_all(
-    task: Task,
-    program: Program,
-    records: Iterable[Record | Case],
-    lm: OpenLM,
-) -> list[Outcome]:
+def judge_all(task: Task, program: Program, records: Iterable[Record | Case], lm: OpenLM) -> list[Outcome]:
     """Return the outcomes of all records or cases, in their order."""
     outcomes = map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads)
     return list(counted(outcomes, "judging records", len(records) if isinstance(records, Sized) else None))
 
 
-def map_ordered(
-    work: Callable[[ItemT], ResultT],
-    items: Iterable[ItemT],
-    threads: int,
-) -> Iterator[ResultT]:
+def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
     """Return the result of each item in the order of the items, with up to `threads` at work.
 
     At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
@@ -203,10 +194,7 @@ class ReplayedRecord:
 
 
 def judge_with_calls(
-    task: Task,
-    program: Program,
-    pairs: Sequence[tuple[Record, Case]],
-    lm: OpenLM,
+    task: Task, program: Program, pairs: Sequence[tuple[Record, Case]], lm: OpenLM
 ) -> list[ReplayedRecord]:
     """Return the outcomes of labelled records, in their order, and the calls behind them."""
     replayed = map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads)

@@ -245,7 +245,7 @@ def _target_panel(ours: str, target: Target | None, result: Result) -> TargetPan
         panel.rows = target.comparison.rows()
         panel.remarks.append(target.comparison.texts())
     if target.mix:
-        panel.remarks.append(f"mix of the target{'' if target.mix.judged else ', as stated'}: {target.mix}")
+        panel.remarks.append(str(target.mix))
     panel.remarks += target.warnings()
     return panel
 

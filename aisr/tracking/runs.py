@@ -31,16 +31,7 @@ from aisr.programs.task import Task
 from aisr.report.page import CompileReport, judged_record
 from aisr.tracking.experiment import EXPERIMENT, VIEW, find_experiment
 from aisr.tracking.prompts import register_prompts
-from aisr.tracking.registry import (
-    ALIAS,
-    DIGEST_TAG,
-    LM_TAG,
-    NotPromoted,
-    model_name,
-    promote,
-    prompt_name,
-    register,
-)
+from aisr.tracking.registry import ALIAS, DIGEST_TAG, LM_TAG, NotPromoted, model_name, promote, prompt_name, register
 from aisr.tracking.store import MODEL_SCHEME, open_store
 
 ARTIFACT = "artifact"  # the folder of a compile's files in its run
@@ -114,12 +105,7 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
     mlflow, task, lm, result = open_store(root), evaluation.loaded.task, evaluation.lm, evaluation.result
     registered = evaluation.program.startswith(MODEL_SCHEME)
     program = evaluation.program.removeprefix(MODEL_SCHEME) if registered else Path(evaluation.program).name
-    tags = {
-        "aisr.kind": "evaluate",
-        "aisr.program": program,
-        LM_TAG: lm.spec,
-        DIGEST_TAG: evaluation.loaded.digest,
-    }
+    tags = {"aisr.kind": "evaluate", "aisr.program": program, LM_TAG: lm.spec, DIGEST_TAG: evaluation.loaded.digest}
     metrics = _metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds)
     params = {f"lm.{key}": value for key, value in LMInfo.model_validate(lm).model_dump(exclude_none=True).items()}
     dataset = (evaluation.data, digest_file(evaluation.data), len(result.scores))
