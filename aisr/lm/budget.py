@@ -8,7 +8,7 @@ import json
 import math
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Spend:
 
     def __add__(self, other: "Spend") -> "Spend":
         sums: list[Any] = [
-            None if None in pair else sum(pair) for pair in zip(astuple(self), astuple(other), strict=True)
+            None if None in pair else sum(pair) for pair in zip(vars(self).values(), vars(other).values(), strict=True)
         ]
         return Spend(*sums)
 
