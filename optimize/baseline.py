@@ -121,4 +121,4 @@ def _figures(text: str) -> set[tuple[str, str]]:
 
 @lru_cache(maxsize=4096)  # the sentences of a paragraph share their evidence
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stemmer().stemWords(CONTENT_WORD.findall(text.lower())))
+    return frozenset(stemmer().stemWords(list(set(CONTENT_WORD.findall(text.lower())))))

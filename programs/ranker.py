@@ -32,7 +32,7 @@ from aisr.programs.retrieval import (
     order,
     places,
 )
-from aisr.programs.text_index import TOKEN, TextIndex, index_of, stemmed
+from aisr.programs.text_index import TOKEN, TextIndex, distinct_stems, index_of
 
 Values = NDArray[np.float64]
 BY_RARITY = "BM25, words that are rare in other papers counting more"
@@ -80,7 +80,7 @@ def rare_words(claim: str, paper: TextIndex, common: Mapping[str, int]) -> dict[
 
 def papers_having(papers: Iterable[Sequence[str]]) -> Counter[str]:
     """Return how many of the papers, each its paragraphs, have a stem."""
-    return Counter(stem for paper in papers for stem in set(stemmed(["\n".join(paper)])[0]))
+    return Counter(stem for paper in papers for stem in distinct_stems("\n".join(paper)))
 
 
 OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"

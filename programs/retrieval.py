@@ -249,12 +249,13 @@ def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence
     longer paragraphs are cut to `PARAGRAPH_TOKENS`, around what matches the claim. The best one is always shown."""
     under = _headings(paragraphs)
     idle = without_content(paragraphs)
-    longest = PARAGRAPH_TOKENS if paper_tokens(paragraphs) > budget else budget
+    costs = {key: _cost(key, text) for key, text in paragraphs.items()}
+    longest = PARAGRAPH_TOKENS if sum(costs.values()) > budget else budget
     shown: dict[str, str] = {}
     left = budget
 
     def fits(keys: Iterable[str]) -> bool:
-        return sum(min(_cost(key, paragraphs[key]), longest) for key in keys) <= left
+        return sum(min(costs[key], longest) for key in keys) <= left
 
     for key in [key for key in best_first if key not in idle] or best_first:
         new = {key, under[key]}.difference(shown)

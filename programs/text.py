@@ -69,7 +69,8 @@ BYTES_PER_TOKEN = 4  # the usual rule of thumb for English text; only a budget i
 
 def tokens(text: str) -> int:
     """Estimate how many tokens a text has."""
-    return math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
+    size = len(text) if text.isascii() else len(text.encode())  # Python knows of a text whether it is ASCII
+    return math.ceil(size / BYTES_PER_TOKEN)
 
 
 # Not seen, but read: soft hyphen, joiners, fillers, marks of direction, variation selectors, tags. Unicode's

@@ -27,7 +27,7 @@ logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that 
 # the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
 TOKEN = re.compile(r"\w+")
 STOPWORDS = frozenset(STOPWORDS_EN)
-INDEX_BYTES = 64 * 2**20  # bytes of the indices that are kept
+INDEX_BYTES = 32 * 2**20  # bytes of the indices that are kept
 BYTES_PER_CHARACTER = 60  # of an index with all its tables, about; measured on papers of 83 KB
 
 
@@ -47,6 +47,11 @@ def stemmed(texts: Sequence[str]) -> list[list[str]]:
     """Return the stems of each text, without stop words, in order; as `bm25s.tokenize`, which stems a text's words anew
     each time. Equal stems are mostly one object: a paper repeats its words."""
     return [[_stem(word) for word in TOKEN.findall(text.lower()) if word not in STOPWORDS] for text in texts]
+
+
+def distinct_stems(text: str) -> set[str]:
+    """Return the stems of a text, without stop words."""
+    return {_stem(word) for word in set(TOKEN.findall(text.lower())) - STOPWORDS}
 
 
 class TextIndex(tuple[str, ...]):
