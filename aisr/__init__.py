@@ -73,8 +73,4 @@ if not (_HERE / "programs").is_dir():
         )
     __path__.append(str(_HERE.parent))
 
-__all__, __getattr__ = lazy_names(__name__, __file__)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -44,29 +44,28 @@ class RegisteredProgram(PythonModel):
     def load_context(self, context: PythonModelContext) -> None:
         """Open the program, and the language model of the environment, which is asked in the form that the program was
         compiled with. Raises `aisr.UserError` and `aisr.LMUnavailable`."""
-        folder, task = Path(context.artifacts["program"]).parent, os.environ.get("AISR_TASK") or None
-        self.program = aisr.load(folder, task, image_root=os.environ.get("AISR_IMAGE_ROOT"))
+        folder = Path(context.artifacts["program"]).parent
+        variables = {name: value for name, value in os.environ.items() if value}  # an empty one is as none
+        self.program = aisr.load(folder, variables.get("AISR_TASK"), image_root=os.environ.get("AISR_IMAGE_ROOT"))
         config = context.model_config
-        spec = os.environ.get("AISR_LM") or (EMBEDDED if config["lm"] == EMBEDDED else None)
+        spec = variables.get("AISR_LM")
+        if spec is None and config["lm"] == EMBEDDED:
+            spec = EMBEDDED
         if spec is None:
             raise aisr.LMUnavailable(
                 f"the program was compiled with {config['lm']}: set AISR_LM to that, or to another on purpose, and "
                 "AISR_API_BASE where a server of your own serves it"
             )
-        api_base, max_usd = os.environ.get("AISR_API_BASE") or None, os.environ.get("AISR_MAX_USD") or None
-        settings: dict[str, Any] = {name: os.environ.get(f"AISR_{name.upper()}") for name in ("threads", "timeout")}
+        settings: dict[str, Any] = {"schema": config["schema"], "logprobs": config["logprobs"]}
+        for name in ("threads", "timeout"):
+            if f"AISR_{name.upper()}" in variables:
+                settings[name] = variables[f"AISR_{name.upper()}"]
+        max_usd = variables.get("AISR_MAX_USD")
         try:
             limit = float(max_usd) if max_usd else None
         except ValueError:
             raise aisr.UserError(f"AISR_MAX_USD: {max_usd!r} is no number; expected US dollars") from None
-        self.lm = aisr.open_lm(
-            spec,
-            api_base=api_base,
-            max_usd=limit,
-            schema=config["schema"],
-            logprobs=config["logprobs"],
-            **{name: value for name, value in settings.items() if value},
-        )
+        self.lm = aisr.open_lm(spec, api_base=variables.get("AISR_API_BASE"), max_usd=limit, **settings)
 
     def predict(self, model_input: list[ServedRecord]) -> Sequence[Mapping[str, object]]:
         """Return a line of a predictions file for each record. Raises MlflowException for a record of the wrong form

@@ -90,8 +90,4 @@ if TYPE_CHECKING:
     )
     from aisr.programs.text_index import TextIndex as TextIndex, index_of as index_of, stemmed as stemmed
 
-__all__, __getattr__ = lazy_names(__name__, __file__)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = lazy_names(__name__, __file__)

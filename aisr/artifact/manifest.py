@@ -144,8 +144,7 @@ class _Report(_Part):
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of Python, of `aisr`, and of packages that decide what a compile gives. What local models
-    need may not be installed."""
+    """Return the versions of Python, of `aisr`, and of those installed packages that decide what a compile gives."""
     versions = {"python": platform.python_version()}
     for name in ("aisr", *PACKAGES):
         with suppress(PackageNotFoundError):
@@ -161,10 +160,12 @@ def read_manifest(path: Path) -> Manifest:
 def read_test_scores(folder: Path) -> TestScores | None:
     """Return the scores on test of the artifact in a folder; None where it has no test split, or lacks the files that
     say so. Raises `BadArtifact` for files that are not ours."""
-    if not all((folder / name).is_file() for name in (REPORT, FILE)):
+    if not (folder / REPORT).is_file() or not (folder / FILE).is_file():
         return None
     scores = _read(folder / REPORT, _Report).test
-    return scores and scores.model_copy(update={"lm": read_manifest(folder / FILE).lm.spec})
+    if scores is not None:
+        scores.lm = read_manifest(folder / FILE).lm.spec
+    return scores
 
 
 def _read(path: Path, model: type[PartT]) -> PartT:
@@ -198,8 +199,8 @@ def check_program_exists(folder: Path, root: Path | None = None) -> None:
     if (folder / PROGRAM).is_file():
         return
     known = root.glob(f"*/*/{PROGRAM}") if root else ()
-    others = sorted(known, key=lambda file: (file.parent.name != folder.name, file))
-    such_as = f", such as {others[0].parent}" if others else ""
+    nearest = min(known, key=lambda file: (file.parent.name != folder.name, file), default=None)
+    such_as = f", such as {nearest.parent}" if nearest else ""
     raise BadArtifact(f"{folder}: no {PROGRAM} in there; expected a folder that `aisr compile` wrote{such_as}")
 
 

@@ -66,8 +66,7 @@ def _fenced(text: str, language: str = "text") -> str:
 
 
 def prompt_tokens(program: Program) -> int:
-    """Return the tokens of a program's prompts without the record itself, about: instructions, fields, and the mean of
-    the demos that are shown."""
+    """Return the tokens, about, of a program's prompts without the record: instructions, fields, the demos shown."""
     return sum(sum(part_tokens(predictor, program.options)) for predictor in program.predictors())
 
 
@@ -81,11 +80,11 @@ def part_tokens(predictor: dspy.Predict, options: Options) -> tuple[int, int, in
 
 
 def _fields(signature: type[dspy.Signature]) -> list[str]:
-    return [
-        f"- `{name}` ({'input' if name in signature.input_fields else 'output'}): "
-        f"{info.json_schema_extra.get('desc', '')}"
-        for name, info in signature.fields.items()
-    ]
+    lines = []
+    for name, info in signature.fields.items():
+        kind = "input" if name in signature.input_fields else "output"
+        lines.append(f"- `{name}` ({kind}): {info.json_schema_extra.get('desc', '')}")
+    return lines
 
 
 def _demos(predictor: Any, options: Options) -> list[str]:
@@ -105,10 +104,12 @@ def _demos(predictor: Any, options: Options) -> list[str]:
 
 def _describe_target(target: Mapping[str, Any]) -> str:
     """Return what the compile aimed at: the file by its digest, and the mix."""
-    describe = with_interval if target.get("judged") else lambda share, *_: percent(share)
-    mix = "; ".join(f"{name} {describe(*ends)}" for name, ends in target.get("mix", {}).items())
-    parts = [part for part in (target.get("digest"), mix) if part]
-    return ", ".join(parts) or "shapes alone"
+    shares = []
+    for name, ends in target.get("mix", {}).items():
+        share = with_interval(*ends) if target.get("judged") else percent(ends[0])
+        shares.append(f"{name} {share}")
+    parts = [target.get("digest"), "; ".join(shares)]
+    return ", ".join(part for part in parts if part) or "shapes alone"
 
 
 def _reproduce(manifest: Manifest) -> list[str]:
@@ -124,23 +125,28 @@ def _reproduce(manifest: Manifest) -> list[str]:
         f"and {spend['completion_tokens']} completion tokens, {price}",
         "optimizer": f"{manifest.optimizer}: {listed(manifest.settings)}",
         "options": listed(manifest.options),
-        **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
-        **({"target": _describe_target(manifest.target)} if manifest.target else {}),
-        **({"gain on test": gain} if (gain := manifest.describe_gain()) else {}),
-        "versions": listed(manifest.versions),
     }
+    facts |= {title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores}
+    if manifest.target:
+        facts["target"] = _describe_target(manifest.target)
+    if manifest.gain_on_test:
+        facts["gain on test"] = manifest.describe_gain()
+    facts["versions"] = listed(manifest.versions)
     data = [[name, one.file, str(one.records), one.digest] for name, one in manifest.data.items()]
     return [
         _fenced(manifest.command or "", "sh"),
-        _table(["", ""], [[name, value] for name, value in facts.items()]),
+        _table(["", ""], facts.items()),
         _table(["split", "file", "records", "SHA-256, first 16 digits"], data),
     ]
 
 
 def _describe_lm(lm: LMInfo) -> str:
-    server = f"a server, digest of its address {lm.endpoint}"
-    model = f" ({server if lm.endpoint else lm.model})" if lm.model != lm.spec else ""
-    return f"{lm.spec}{model}, answers by {lm.adapter}, temperature {lm.temperature}"
+    name = lm.spec
+    if lm.model != lm.spec and lm.endpoint:
+        name += f" (a server, digest of its address {lm.endpoint})"
+    elif lm.model != lm.spec:
+        name += f" ({lm.model})"
+    return f"{name}, answers by {lm.adapter}, temperature {lm.temperature}"
 
 
 def listed(values: Mapping[str, Any]) -> str:
@@ -149,5 +155,7 @@ def listed(values: Mapping[str, Any]) -> str:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [header, ["---"] * len(header)]
+    for row in rows:
+        lines.append([cell.replace("|", "\\|") for cell in row])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, NoReturn
@@ -31,12 +32,15 @@ def merge_repeats(complaints: Iterable[tuple[str, str]]) -> list[str]:
     """Return complaints, each a place and what is wrong there, as `PLACE: WHAT`, in order. What is wrong at several
     places stands at the first, with their number; ids, indices and positions do not count as differences."""
     first: dict[str, str] = {}
-    count: dict[str, int] = {}
+    counts = Counter[str]()
     for place, wrong in complaints:
         kind = VARYING.sub("#", wrong)
         first.setdefault(kind, f"{place}: {wrong}")
-        count[kind] = count.get(kind, 0) + 1
-    return [line + (f" ({count[kind]:,} times, here first)" if count[kind] > 1 else "") for kind, line in first.items()]
+        counts[kind] += 1
+    for kind, count in counts.items():
+        if count > 1:
+            first[kind] += f" ({count:,} times, here first)"
+    return list(first.values())
 
 
 REFUSED = 2  # exit code: bad input, nothing was done
@@ -70,8 +74,7 @@ def run_command(command: Callable[[], int | None]) -> NoReturn:
 
 
 def _message(error: Exception) -> str | None:
-    """Return the message of an error that has one for the user: bad input, files, LM errors; None for what is a fault
-    of ours."""
+    """Return the message of an error that has one for the user; None for what is a fault of ours."""
     import typer
 
     from aisr.base import redact
@@ -80,9 +83,11 @@ def _message(error: Exception) -> str | None:
         return redact.printable(f"{error.filename}: {error.strerror}")
     if isinstance(error, typer.TyperException):
         return redact.secrets(_describe_usage(error))
-    loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
-    others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
-    return redact.secrets(str(error)) if isinstance(error, (UserError, OSError, *others)) else None
+    kinds: list[type[Exception]] = [UserError, OSError]
+    for module, name in (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException")):
+        if module in sys.modules:  # else no error of it was raised
+            kinds.append(getattr(sys.modules[module], name))
+    return redact.secrets(str(error)) if isinstance(error, tuple(kinds)) else None
 
 
 def _describe_usage(error: Any) -> str:
@@ -92,13 +97,16 @@ def _describe_usage(error: Any) -> str:
 
     from aisr.base.jsonl import explain
 
-    message = error.format_message().rstrip(".")
-    more = f"; `{error.ctx.command_path} --help` lists what there is" if getattr(error, "ctx", None) else ""
+    context = getattr(error, "ctx", None)
+    more = f"; `{context.command_path} --help` lists what there is" if context else ""
     if not isinstance(error, typer.BadParameter) or error.param is None:
-        return f"{message}{more}"
-    option = error.param.opts[-1]
-    name = option if option.startswith("-") else error.param.metavar or option.upper()
+        return f"{error.format_message().rstrip('.')}{more}"
+    name = error.param.opts[-1]
+    if not name.startswith("-"):
+        name = error.param.metavar or name.upper()
     if not error.message:
         return f"{name} is missing{more}"
-    wrong = explain(error.__cause__) if isinstance(error.__cause__, ValidationError) else error.message.rstrip(".")
+    wrong = error.message.rstrip(".")
+    if isinstance(error.__cause__, ValidationError):
+        wrong = explain(error.__cause__)
     return f"{name}: {wrong}"

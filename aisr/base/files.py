@@ -24,8 +24,7 @@ class CannotWrite(UserError):
 
 
 def cache_folder(artifacts: Path) -> Path:
-    """Return the folder below an artifacts folder for what can be had again: text read in pictures, lists of
-    records."""
+    """Return the folder below an artifacts folder for what can be had again, such as text read in pictures."""
     return artifacts.resolve() / ".cache"
 
 
@@ -78,10 +77,14 @@ def split_files(folder: Path, task: str) -> dict[str, Path]:
         folder = SAMPLE / task
     if not folder.is_dir():
         raise UserError(f"--data {folder}: no such folder; expected one with train.jsonl and dev.jsonl")
-    for name in ("train.jsonl", "dev.jsonl"):
-        if not (folder / name).is_file():
-            raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
-    return {part: file for part in ("train", "dev", "test") if (file := folder / f"{part}.jsonl").is_file()}
+    files = {}
+    for part in ("train", "dev", "test"):
+        file = folder / f"{part}.jsonl"
+        if file.is_file():
+            files[part] = file
+        elif part != "test":
+            raise UserError(f"{file}: no such file; `aisr split` makes {file.name} of a file of labelled records")
+    return files
 
 
 def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
@@ -109,8 +112,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
-    """A file to write that takes the place of `path` when the block ends well, and is gone when it does not. Its folder
-    is made if needed."""
+    """Yield a file to write that takes the place of `path` when the block ends well. Its folder is made if needed."""
     # A name that nobody can foresee, and no file before: a stranger's link of that name would lead out of the folder.
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     with writing(path):
@@ -139,10 +141,10 @@ def writing(path: Path, *beside: Path) -> Iterator[None]:
         yield
     except OSError as error:
         named = error.filename  # None, a folder above the file, or one named after it
-        if isinstance(named, str) and not any(
-            one.is_relative_to(named) or one.name in Path(named).name for one in (path, *beside)
-        ):
-            raise
+        if isinstance(named, str):
+            is_one = [one.is_relative_to(named) or one.name in Path(named).name for one in (path, *beside)]
+            if not any(is_one):
+                raise
         raise CannotWrite(
             f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "
             "choose another folder, and run the same command again"

@@ -51,19 +51,21 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
             try:
                 content = _json_object(line)
                 numbered = prefix is not None and content.get("id") is None
-                record = model.model_validate({**content, "id": f"{prefix}-{count:06d}"} if numbered else content)
+                if numbered:
+                    content["id"] = f"{prefix}-{count:06d}"
+                record = model.model_validate(content)
                 key = getattr(record, "id", None)
                 if isinstance(key, str) and first_places.setdefault(key, number) != number:
                     raise UserError(f"id: {key!r} stands in line {first_places[key]} already; ids must be unique")
                 yield Line(number, record, None, numbered)
-            except (UserError, ValidationError) as error:
-                problem = explain(error) if isinstance(error, ValidationError) else error
-                yield Line(number, None, f"{path}:{number}: {problem}")
+            except ValidationError as error:
+                yield Line(number, None, f"{path}:{number}: {explain(error)}")
+            except UserError as error:
+                yield Line(number, None, f"{path}:{number}: {error}")
 
 
 def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[RecordT]:
-    """Return the records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is
-    none."""
+    """Return the records of a JSONL file, one at a time (see `scan`). Raises `BadLine` at the first that is none."""
     for line in scan(path, model, prefix):
         if line.record is None:
             hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
@@ -74,7 +76,8 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
 def count_lines(path: str | PathLike[str], most: int | None = None) -> int:
     """Return how many lines of a file are not blank, `most` at most: how many records it holds if it is sound."""
     with open(path, "rb") as file:
-        return sum(1 for _ in islice((line for line in file if not line.isspace()), most))
+        lines = (line for line in file if not line.isspace())
+        return sum(1 for _ in islice(lines, most))
 
 
 def _is_list(file: BinaryIO) -> bool:
@@ -89,10 +92,11 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
+        is_long = len(line) > LONGEST_LINE
         rest = line
-        while len(line) > LONGEST_LINE and rest and not rest.endswith(b"\n"):
+        while is_long and rest and not rest.endswith(b"\n"):
             rest = file.readline(LONGEST_LINE)
-        if len(line) > LONGEST_LINE or line.strip():
+        if is_long or line.strip():
             yield number, line
 
 
@@ -145,22 +149,31 @@ def explain(error: ValidationError) -> str:
     """Return the first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
     faults = error.errors(include_url=False)
     lines: list[str] = []
+    listed = set[str]()
     for fault in faults[:MOST_FAULTS]:
-        field, (wrong, expected) = _field(fault["loc"]), _wrong(fault)
-        again = any(one.endswith(expected) for one in lines)  # the list of labels is long
-        lines.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
+        line, expected = _wrong(fault)
+        field = _field(fault["loc"])
+        if field:
+            line = f"{field}: {line}"
+        if expected not in listed:  # the list of labels is long
+            line += expected
+        listed.add(expected)
+        lines.append(line)
     more = len(faults) - len(lines)
-    return "; ".join(lines) + (f"; and {more} more in this line" if more else "")
+    if more:
+        lines.append(f"and {more} more in this line")
+    return "; ".join(lines)
 
 
 def _field(location: tuple[int | str, ...]) -> str:
+    """Return the name of a field as it stands in messages: `sentence_label[2].types`."""
     field = ""
     for part in location:
-        if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
-            continue  # pydantic's own words for a step inside a field
-        name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
-        field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
-    return field
+        if isinstance(part, int):
+            field += f"[{part}]"
+        elif part not in ("function-before", "constrained-str", "nullable") and "[" not in part:  # pydantic's own words
+            field += "." + ascii(part)[1:-1][:80]  # a key of the file's own may be anything
+    return field.removeprefix(".")
 
 
 # What is wrong with a value, by pydantic's name for it; {0} is the value, {ge} and the like the bound that it breaks.
@@ -197,5 +210,5 @@ def _wrong(fault: Any) -> tuple[str, str]:
     if words is None:
         return fault["msg"].removeprefix("Value error, ").rstrip("."), ""
     shown = "empty" if value in ("", [], {}) else TYPE_WORDS.get(type(value)) or repr(value)[:80]
-    bounds = {name: int(bound) if bound == int(bound) else bound for name, bound in context.items() if name in BOUNDS}
+    bounds = {name: f"{context[name]:.15g}" for name in BOUNDS if name in context}  # 1, not 1.0
     return words.format(shown, **bounds), ""

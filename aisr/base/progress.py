@@ -68,8 +68,7 @@ def stage_of(text: str, total: int | None) -> Iterator[Stage]:
 
 
 def counted(items: Iterable[CountedT], text: str, total: int | None = None, step: int = 1) -> Iterator[CountedT]:
-    """Yield the items, each counted as `step` once it is worked on. text: what happens to them; total: by default their
-    number, where they have one."""
+    """Yield the items, each counted as `step` once it is worked on. total: by default their number, if known."""
     if total is None and isinstance(items, Sized):
         total = len(items)
     with stage_of(text, total) as stage:

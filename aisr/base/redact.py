@@ -34,8 +34,9 @@ def _names_secret(variable: str) -> bool:
 
 def values(text: str) -> str:
     """Return the text without the values of secret variables of the environment, and otherwise as it is."""
-    named = filter(_names_secret, os.environ)
-    lines = [(name, line.strip()) for name in named for line in os.environ[name].splitlines()]
+    lines = []
+    for name in filter(_names_secret, os.environ):
+        lines += [(name, line.strip()) for line in os.environ[name].splitlines()]
     for name, line in sorted(lines, key=lambda pair: -len(pair[1])):  # one may hold another
         if len(line) >= SHORTEST:
             text = text.replace(line, f"<{name}>")
@@ -43,8 +44,7 @@ def values(text: str) -> str:
 
 
 def secrets(text: str) -> str:
-    """Return the text without values of secrets, and names and passwords in URLs; control characters are spelled
-    out."""
+    """Return the text without secrets, and names and passwords in URLs; control characters are spelled out."""
     return printable(USER_INFO.sub("", values(text)))
 
 

@@ -43,8 +43,7 @@ def compile_(
         ),
     ] = "",
     data: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="With train.jsonl, dev.jsonl, maybe test.jsonl; or `sample`."),
+        Path | None, typer.Option(metavar="FOLDER", help="With train.jsonl, dev.jsonl, maybe test.jsonl; or `sample`.")
     ] = None,
     task_options: opt.TaskOptions = None,
     image_root: opt.ImageRoot = None,
@@ -134,10 +133,7 @@ def compile_(
     if not optimizer:
         note(f"  {workflow.describe_default(plan.optimizers)}; --optimizer names another")
     roles = {"lm": model.opened, **({} if teacher is model else {"teacher": teacher.opened})}
-    with (
-        recording(record, roles) if record else nullcontext() as recorder,
-        display.Live(ledger) as progress,
-    ):
+    with recording(record, roles) if record else nullcontext() as recorder, display.Live(ledger) as progress:
         done = workflow.run_plan(plan, model, teacher, artifacts, track, progress.show)
     for line in done.lines():
         console.print(printable(line), style="bold" if line.startswith(RESULTS) else None, markup=False)

@@ -34,9 +34,7 @@ def check(
         raise typer.Exit(REFUSED)
 
 
-def example(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"{', '.join(TASKS)}.")],
-) -> None:
+def example(task: Annotated[str, typer.Argument(metavar="TASK", help=f"{', '.join(TASKS)}.")]) -> None:
     """Print a labelled record of a task, a short one of the sample, as a line of JSON."""
     if task not in TASKS:
         raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}")

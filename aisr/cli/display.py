@@ -66,15 +66,11 @@ class Live:
         self._thread.join()
         console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
 
-    def stage(self, text: str) -> None:
-        """Print what begins, or what came of something."""
-        note(f"  {text}")
-        self._note = text
-
     def show(self, event: "Event") -> None:
-        """Print what a compile tells."""
+        """Print what a compile tells: what begins or what came of something, and each candidate."""
         if event.kind == "stage":
-            self.stage(event.text)
+            note(f"  {event.text}")
+            self._note = event.text
         else:
             note(f"    {event}")
 
@@ -113,14 +109,16 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
-    """Print a score report: the ranking score with its parts (see `Task.parts`), then each label where there are
-    some."""
-    suffix = f"   95 % interval {interval_ends(*report['interval'])}" if "interval" in report else ""
-    console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold", markup=False)
+    """Print the ranking score with its parts (see `Task.parts`), then each label where there are some."""
+    first = f"ranking score {percent(report['score'])}"
+    if "interval" in report:
+        first += f"   95 % interval {interval_ends(*report['interval'])}"
+    console.print(first, style="bold", markup=False)
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
         note(f"  {remark}")
-    if no_lm := report.get("no_lm"):
+    no_lm = report.get("no_lm")
+    if no_lm:
         details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
         note(f"  no-LM baseline {with_interval(no_lm['score'], *no_lm['interval'])}   {details}")
     rows = [

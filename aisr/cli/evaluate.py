@@ -22,8 +22,7 @@ def evaluate(
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
     output: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Write the scores here as JSON; records and page beside it."),
+        Path | None, typer.Option(dir_okay=False, help="Write the scores here as JSON; records and page beside it.")
     ] = None,
     image_root: opt.ImageRoot = None,
     track: opt.Track = True,

@@ -36,8 +36,7 @@ LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that 
 
 
 def check_file(path: Path | None) -> Path | None:
-    """Return a path that typer found. Raises UserError for a pipe or device: it could be read only once, and be waited
-    for."""
+    """Return a path that typer found. Raises UserError for a pipe or device, which could be read only once."""
     if path is not None and not path.is_file():
         raise UserError(f"{path}: a pipe or device; expected: a file")
     return path
@@ -52,23 +51,23 @@ def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
 
 
 def check_program(context: typer.Context, value: str | None) -> str | None:
-    """Return the name of a program. Raises UserError for one that does not exist below --artifacts."""
+    """Return the name of a program; `compare` alone takes `uncompiled`. Raises UserError where there is none."""
     from aisr.artifact.manifest import UNCOMPILED, check_program_exists
     from aisr.tracking.store import MODEL_SCHEME, parse_model_uri
 
     if value and value.startswith(MODEL_SCHEME):
         parse_model_uri(context.params["artifacts"], value)
-    elif value and value != UNCOMPILED:
+    elif value and (value, context.command.name) != (UNCOMPILED, "compare"):
         check_program_exists(Path(value), context.params["artifacts"])
     return value
 
 
 def is_place(value: str) -> bool:
-    """Return whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched
-    last."""
+    """Return whether a value is `package.module:VALUE`; the current folder is then searched last."""
     if ":" not in value:
         return False
-    if (here := os.getcwd()) not in sys.path:
+    here = os.getcwd()
+    if here not in sys.path:
         sys.path.append(here)
     return True
 
@@ -158,8 +157,12 @@ def read_lms(
     The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. words: of `-L`. Raises
     UserError.
     """
-    of_teacher = [word.removeprefix(TEACHER) for word in words or () if word.startswith(TEACHER)]
-    of_lm = [word for word in words or () if not word.startswith(TEACHER)]
+    of_lm, of_teacher = [], []
+    for word in words or ():
+        if word.startswith(TEACHER):
+            of_teacher.append(word.removeprefix(TEACHER))
+        else:
+            of_lm.append(word)
     settings = _read("-L ", of_lm, LM_SETTINGS, "a setting of the LM")
     config = LMConfig.parse({"model": lm, "api_base": api_base or None, **settings})
     if teacher_lm:
@@ -171,8 +174,7 @@ def read_lms(
 
 
 def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, Any]:
-    """Return the options that `-T NAME=VALUE` set. Raises UserError for a name that the task's program does not have,
-    and for a value that it cannot have."""
+    """Return the options that `-T NAME=VALUE` set. Raises UserError for names and values that it cannot have."""
     texts = _read("-T ", words, task.option_names(), f"an option of {task.name}")
     try:
         return task.parse_options(texts)
@@ -201,8 +203,7 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
 
 
 def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "LanguageModel":
-    """Open the LM of a command, with the response cache of commands, and without what DSPy logs: failures are
-    counted."""
+    """Open the LM of a command, with the response cache of commands, and without what DSPy logs."""
     from aisr.api import LanguageModel
     from aisr.lm import open as opening
 
@@ -218,8 +219,7 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
 
 
 def lm_command(config: LMConfig, settings: Iterable[str] | None, image_root: Path | None) -> str:
-    """Return the options that reach the LM and the pictures of a compile in another command, without a part of an
-    address that may be a key."""
+    """Return the options that reach the LM and pictures of a compile, without parts of an address that may be a key."""
     words = ["--lm", config.model]
     if config.api_base and config.api_base != os.environ.get("AISR_API_BASE"):  # which holds there as well
         path = urlsplit(config.api_base).path.split("/")

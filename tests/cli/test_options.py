@@ -17,6 +17,7 @@ from aisr.base.progress import Stage, counted, heard_by
 from aisr.cli import display
 from aisr.cli.__main__ import app
 from aisr.lm.budget import Ledger
+from aisr.workflow import Event
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
 from support.corpora import beginning, write
@@ -210,6 +211,7 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"compare uncompiled {none} --task track1 --data {GOLD}",
         f"compare uncompiled uncompiled --task track1 --data {GOLD}",
         f"predict --task track1 --program {none} --data {GOLD} --out out",
+        f"predict --task track1 --program uncompiled --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         "report nope",
@@ -225,6 +227,7 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
     assert run.stderr.count("error: ") == len(lines)
     for message in (
         f"{none}: expected models:/NAME@champion or models:/NAME/VERSION",
+        "uncompiled: no program.json in there; expected a folder that `aisr compile` wrote, such as",
         f"such as {compiled.folder('track1')}",
         "'averitec': expected one of: track1, track2",
         "--data nope: no such folder; expected one with train.jsonl and dev.jsonl",
@@ -271,7 +274,7 @@ def test_where_there_is_no_terminal_lines_on_stderr_tell_stage_count_and_time_le
     monkeypatch.setattr(display, "SILENCE", 0.001)
     monkeypatch.setattr("sys.stderr", errors := Awaited())
     with display.Live(Ledger()) as progress:
-        progress.stage("labeled: optimizing")
+        progress.show(Event("stage", "labeled: optimizing"))
         errors.wait_for("labeled: optimizing; 0 LM calls, 0 cached")
         for number in counted(range(4), "preparing records"):
             if number == 2:
