@@ -50,8 +50,7 @@ def in_python(error: Exception | str) -> str:
 
 @contextmanager
 def errors_in_python(where: str = "") -> Iterator[None]:
-    """Have errors for the user speak as `in_python` does, with `where` before the message; what would meet every record
-    leaves as `LMUnavailable`."""
+    """Raise errors for the user as `in_python` words them, after `where`; those of every record as `LMUnavailable`."""
     try:
         yield
     except FATAL_ERRORS as error:
@@ -247,12 +246,13 @@ def check_record(task: Task, record: AnyRecord, number: int) -> Any:
 
 def _verdict(task: Task, record: Any, case: Case, outcome: Outcome) -> Verdict:
     """Return an outcome as the caller gets it."""
+    judgements = outcome.judgements if task.labels else ()
     return Verdict(
         id=case.id,
         answer=None if outcome.failure is not None else task.prediction.line(outcome.answer),
         failure=outcome.failure,
-        labels=tuple(one.label for one in outcome.judgements) if task.labels else (),
-        probabilities=tuple(probabilities(task, one) for one in outcome.judgements) if task.labels else (),
+        labels=tuple(judgement.label for judgement in judgements),
+        probabilities=tuple(probabilities(task, judgement) for judgement in judgements),
         evidence=tuple(task.shown_evidence(record, case, outcome.answer)),
     )
 
@@ -276,8 +276,7 @@ def load(
     """
     with errors_in_python():
         loaded = registry.load(os.fspath(name), artifacts_folder(artifacts), as_task(task) if task else None)
-        _attach_images(loaded, image_root, drawings)
-        return LoadedProgram(loaded)
+        return _with_images(loaded, image_root, drawings)
 
 
 def uncompiled(
@@ -299,8 +298,7 @@ def uncompiled(
             options.setdefault("picture_mode", "image")
         program = chosen.build(options)
         loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
-        _attach_images(loaded, image_root, drawings)
-    return LoadedProgram(loaded)
+        return _with_images(loaded, image_root, drawings)
 
 
 def as_task(task: str | Task) -> Task:
@@ -312,6 +310,9 @@ def artifacts_folder(artifacts: str | os.PathLike[str] | None) -> Path:
     return Path(artifacts or os.environ.get("AISR_ARTIFACTS") or "artifacts")
 
 
-def _attach_images(loaded: Loaded, image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path]) -> None:
+def _with_images(
+    loaded: Loaded, image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path]
+) -> LoadedProgram:
     if image_root is not None:
         loaded.program.image_folder = open_images(Path(image_root), drawings)
+    return LoadedProgram(loaded)

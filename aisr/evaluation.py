@@ -3,7 +3,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,21 +11,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from aisr.api import LanguageModel, LoadedProgram, artifacts_folder, as_task, errors_in_python
 from aisr.artifact.manifest import check_comparable
-from aisr.artifact.program import Loaded, uncompiled_baseline
+from aisr.artifact.program import uncompiled_baseline
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, percent, try_writing, write_whole
 from aisr.base.jsonl import read
 from aisr.judging import evaluate as scoring
 from aisr.judging.evaluate import Evaluation, Measures, Result, claims_with_evidence, compare_rankers, measure_ranker
-from aisr.judging.judge import ReplayedRecord, attach, find_image_folder, judge_all, judge_with_calls
+from aisr.judging.judge import ReplayedRecord, attach_for, judge_all, judge_with_calls
 from aisr.metrics.intervals import Interval, in_words
-from aisr.optimize.leakage import group_records, keys_of, prepare_all, read_labeled
+from aisr.optimize.leakage import group_records, keys_of, prepare_all
 from aisr.optimize.ranker_fit import fit_ranker
 from aisr.optimize.target import Target, compare_sets, drawn, estimate_mix, parse_mix, read_target, stated_mix
 from aisr.programs.probabilities import SOURCES
 from aisr.programs.retrieval import Matcher, bm25
 from aisr.programs.task import Query, Task
-from aisr.records import PathLike, Records, as_file
+from aisr.records import PathLike, Records, as_file, as_optional_file
 from aisr.report.page import write_evaluation_report
 from aisr.tracking.experiment import check_writable
 from aisr.tracking.runs import log_evaluation
@@ -88,7 +87,9 @@ class ProgramScores:
             lines.append(str(target.mix))
         if target.comparison:
             lines += target.comparison.lines("these records", "target")
-        return [*lines, f"weighted to the target: {self.at_target}", *(f"  {one}" for one in target.warnings())]
+        lines.append(f"weighted to the target: {self.at_target}")
+        lines += [f"  {warning}" for warning in target.warnings()]
+        return lines
 
 
 @errors_in_python()
@@ -123,11 +124,11 @@ def evaluate(
         check_writable(root, task, registers=False)
     if output is not None:
         try_writing(Path(output))
-    with as_file(data) as file, _optional_file(target) as target_file:
+    with as_file(data) as file, as_optional_file(target, "target") as target_file:
         stated = parse_mix(task, target_mix) if target_mix else None
         target_records = read_target(task, target_file) if target_file else []
         records = list(islice(read(file, task.record, task.name), limit))
-        _attach(loaded, lm, image_root, file)
+        attach_for(loaded.program, lm.opened, image_root, file)
         cases = prepare_all(task, loaded.program.prepare, records, file, group_records(task, records))
         began = time.monotonic()
         pairs = list(zip(records, cases, strict=True))
@@ -149,16 +150,6 @@ def evaluate(
         scores = ProgramScores(done, aim)
         logged = _write(scores, replayed, None if output is None else Path(output), root if track else None)
     return ProgramScores(done, aim, *logged)
-
-
-def _optional_file(records: Records | None) -> AbstractContextManager[Path | None]:
-    return nullcontext() if records is None else as_file(records, "target")
-
-
-def _attach(loaded: Loaded, lm: LanguageModel, image_root: PathLike | None, data: Path) -> None:
-    """Prepare a program for an LM, and for the pictures of a file of records."""
-    folder = find_image_folder(image_root, data)
-    attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
 
 
 def _write(
@@ -227,10 +218,12 @@ def compare(
     task = saved[0].loaded.task
     results: list[Result] = []
     with as_file(data) as file:
+        records = list(islice(read(file, task.record, task.name), limit))
+        group = group_records(task, records)
         for one in (first, second):
             loaded = one.loaded if isinstance(one, LoadedProgram) else uncompiled_baseline(saved[0].loaded)
-            _attach(loaded, lm, image_root, file)
-            cases = read_labeled(task, loaded.program, file, limit)
+            attach_for(loaded.program, lm.opened, image_root, file)
+            cases = prepare_all(task, loaded.program.prepare, records, file, group)
             results.append(scoring.evaluate(task, loaded.program, cases, lm.opened))
     return ProgramComparison(results[0], results[1], results[1].gain(results[0]))
 
@@ -266,17 +259,15 @@ def score_retrieval(
     chosen = as_task(task)
     matchers = {name: chosen.build({"retriever": name}).match for name in retrievers}
     rankers: dict[str, Ranker] = {name: _always(matcher) for name, matcher in matchers.items()}
-    with as_file(data) as file, _optional_file(fit) as train:
+    with as_file(data) as file, as_optional_file(fit, "fit") as train:
         claims = claims_with_evidence(chosen, file)
         notes: list[str] = []
         if train:
             rankers[FITTED], notes = _fit(chosen, train, file, claims)
         measures = {name: measure_ranker(ranker, claims, context_tokens) for name, ranker in rankers.items()}
-    gains: dict[str, dict[str, Interval]] = {}
+    gains = {}
     if train:
-        for name in matchers:
-            intervals = compare_rankers(measures[FITTED], measures[name], claims)
-            gains[name] = dict(zip(scoring.COMPARED, intervals, strict=True))
+        gains = {name: compare_rankers(measures[FITTED], measures[name], claims) for name in matchers}
     return RetrievalScores(len(claims), measures, gains, tuple(notes))
 
 
@@ -294,7 +285,7 @@ def _fit(task: Task, train: Path, file: Path, claims: Sequence[Query]) -> tuple[
     if train.resolve() == file.resolve():
         unseen = {paper: ranker.matcher() for paper, ranker in fitted.out_of_fold.items()}
         return lambda claim: unseen[tuple(claim.paragraphs.values())], notes
-    if count := sum(tuple(one.paragraphs.values()) in fitted.out_of_fold for one in claims):
+    count = sum(tuple(claim.paragraphs.values()) in fitted.out_of_fold for claim in claims)
+    if count:
         notes.append(f"{count} of {len(claims)} claims cite papers that it was fitted on: their scores are optimistic")
-    whole = fitted.ranker.matcher()
-    return lambda claim: whole, notes
+    return _always(fitted.ranker.matcher()), notes

@@ -156,7 +156,11 @@ def save(module: Program, task: str | Task, folder: str | os.PathLike[str]) -> L
             raise UserError(f"module: a {type(module).__name__}; {expected}")
         if (place / PROGRAM).exists():
             raise UserError(f"{place}: there is a program already; choose another folder, or remove it")
-        text = program_text(chosen, without_lm(module))
+        copy: Program = module.deepcopy()
+        copy.set_lm(None)
+        for predictor in copy.predictors():
+            predictor.traces, predictor.train = [], []  # which optimizers leave
+        text = program_text(chosen, copy)
         loaded = parse(text, "the program to save", chosen)
         manifest = Manifest(
             task=chosen.name,
@@ -169,12 +173,3 @@ def save(module: Program, task: str | Task, folder: str | os.PathLike[str]) -> L
         page = prompt_page(f"{chosen.name} · {place.name}", chosen, module)
         save_files(place, {PROGRAM: text, FILE: as_json(manifest.model_dump()), "PROMPT.md": page})
         return LoadedProgram(loaded)
-
-
-def without_lm(module: Program) -> Program:
-    """Return a copy of a program that is bound to no LM, without what optimizers leave beside its prompt."""
-    copy: Program = module.deepcopy()
-    for predictor in copy.predictors():
-        predictor.lm = None
-        predictor.traces, predictor.train = [], []
-    return copy

@@ -32,10 +32,7 @@ WITHHELD, LABELLED = "(withheld)", "(labelled)"  # in the place of a label
 
 
 def read_records(task: Task, records: Records) -> list[Any]:
-    """Return records as the task has them: of a JSONL file, of dicts such as its lines, or already checked ones.
-
-    Raises UserError that names the line, or the place in the list.
-    """
+    """Return records as the task has them. Raises UserError that names the line, or the place in the list."""
     if isinstance(records, str | os.PathLike):
         return list(read(Path(records), task.record, task.name))
     checked = []
@@ -65,6 +62,11 @@ def as_file(records: Records | Predictions, name: str = "records") -> Iterator[P
             raise
 
 
+def as_optional_file(records: Records | None, name: str) -> AbstractContextManager[Path | None]:
+    """Have records as a file, as `as_file` does, where there are some."""
+    return nullcontext() if records is None else as_file(records, name)
+
+
 def keep_records(parts: Mapping[str, Records], artifacts: Path) -> Path:
     """Write records below the cache of an artifacts folder, a file a part, and return their folder: one of the same
     name for the same contents, so that a compile of lists can go on."""
@@ -81,8 +83,9 @@ def keep_records(parts: Mapping[str, Records], artifacts: Path) -> Path:
 def _line(record: AnyRecord | Verdict) -> str:
     if isinstance(record, Verdict):
         record = record.line
-    text = record.model_dump_json() if isinstance(record, BaseModel) else json.dumps(record, default=str)
-    return f"{text}\n"
+    if isinstance(record, BaseModel):
+        return record.model_dump_json() + "\n"
+    return json.dumps(record, default=str) + "\n"
 
 
 def _in_list(message: str, file: Path, name: str) -> str:
@@ -141,8 +144,7 @@ def check(
     Raises `UserError` for an empty file, for a JSON list, and where `against` has no good record.
     """
     chosen = as_task(task)
-    other_file: AbstractContextManager[Path | None] = nullcontext() if against is None else as_file(against, "against")
-    with as_file(records) as file, other_file as other:
+    with as_file(records) as file, as_optional_file(against, "against") as other:
         images = find_image_folder(image_root, file)
         bad: list[tuple[str, str]] = []  # the place of each bad line, and what is wrong
         labels: Counter[str] = Counter()
@@ -190,10 +192,14 @@ def _labels(task: Task, gold: Any) -> list[str]:
 
 def _compare(task: Task, file: Path, other: Path) -> Comparison:
     """Return two files side by side, by their good records. Raises UserError where the second has none."""
-    ours, others = ([line.record for line in scan(one, task.record, task.name) if line.record] for one in (file, other))
+    ours, others = _good_records(task, file), _good_records(task, other)
     if not others:
         raise UserError(f"--against {other}: no good record; expected records of {task.name}")
     return compare_sets(task, ours, others)
+
+
+def _good_records(task: Task, file: Path) -> list[Any]:
+    return [line.record for line in scan(file, task.record, task.name) if line.record]
 
 
 @errors_in_python()

@@ -19,7 +19,7 @@ from aisr.base.files import pluralize, split_files, write_whole
 from aisr.base.jsonl import count_lines, read
 from aisr.base.progress import counted
 from aisr.judging import predict as predicting
-from aisr.judging.judge import attach, find_image_folder, judge_all
+from aisr.judging.judge import attach_for, find_image_folder, judge_all
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
 from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import CorpusScore
@@ -182,12 +182,14 @@ def plan_compile(
 def _python_call(plan: Plan, data: Splits, lm: LanguageModel, arguments: CompileArguments) -> str:
     """Return the call that repeats a compile, without absolute paths, which another machine does not have."""
     folder = plan.data["train"].parent if isinstance(data, Mapping) else Path(data)
-    given = {name: value for name, value in arguments.items() if value is not None and name != "image_root"}
-    if plan.target:
-        given["target"] = plan.target.name
-    words = [f"{name}={value!r}" for name, value in given.items()]
     place = "DATA" if folder.is_absolute() else str(folder)
-    return f"aisr.compile({', '.join([repr(plan.task.name), repr(place), f'aisr.open_lm({lm.spec!r})', *words])})"
+    words = [repr(plan.task.name), repr(place), f"aisr.open_lm({lm.spec!r})"]
+    for name, value in arguments.items():
+        if name == "target" and plan.target:
+            value = plan.target.name
+        if value is not None and name != "image_root":
+            words.append(f"{name}={value!r}")
+    return f"aisr.compile({', '.join(words)})"
 
 
 def find_optimizers(names: str | None, demos: int | None, train: Path, most_train: int | None) -> list[str]:
@@ -198,24 +200,19 @@ def find_optimizers(names: str | None, demos: int | None, train: Path, most_trai
     else:
         chain = default_optimizers(train, most_train, 1 if demos is None else demos)
     for step in chain:
-        _check_optimizer(step)
+        if step not in OPTIMIZERS and ":" not in step:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}")
+        find_optimizer(step)
     if demos == 0 and not OF_INSTRUCTIONS.issuperset(chain):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
     return chain
 
 
-def _check_optimizer(name: str) -> None:
-    """Raise UserError for an optimizer that does not exist."""
-    if name not in OPTIMIZERS and ":" not in name:
-        expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
-        raise UserError(f"--optimizer {name!r}: {expected}")
-    find_optimizer(name)
-
-
 def describe_default(optimizers: Sequence[str]) -> str:
     """Return why these optimizers run where the user named none."""
-    count = f"{'at least' if 'knn' in optimizers else 'fewer than'} {FROM}"
-    return f"{optimizers[0]} is the default where train has {count} records"
+    bound = "at least" if "knn" in optimizers else "fewer than"
+    return f"{optimizers[0]} is the default where train has {bound} {FROM} records"
 
 
 def estimate(
@@ -235,10 +232,7 @@ def estimate(
 
 @errors_in_python()
 def estimate_plan(
-    plan: Plan,
-    lm: LanguageModel,
-    teacher: LanguageModel,
-    on_event: OnEvent | None = None,
+    plan: Plan, lm: LanguageModel, teacher: LanguageModel, on_event: OnEvent | None = None
 ) -> dict[str, int | float | None]:
     """Return what a planned compile would use; nothing is sent or kept."""
     run = DryRun()
@@ -284,25 +278,17 @@ def compile(
 
 def _callbacks(on_event: OnEvent | None) -> Callbacks:
     """Return what a compile calls as it goes on."""
-
-    def tell(kind: Literal["stage", "candidate"], text: str) -> None:
-        if on_event:
-            on_event(Event(kind, text))
-
+    if on_event is None:
+        return Callbacks()
     return Callbacks(
-        stage=lambda text: tell("stage", text),
-        scored=lambda contender: tell("candidate", describe_contender(contender)),
+        stage=lambda text: on_event(Event("stage", text)),
+        scored=lambda contender: on_event(Event("candidate", describe_contender(contender))),
     )
 
 
 @errors_in_python()
 def run_plan(
-    plan: Plan,
-    lm: LanguageModel,
-    teacher: LanguageModel,
-    root: Path,
-    track: bool,
-    on_event: OnEvent | None = None,
+    plan: Plan, lm: LanguageModel, teacher: LanguageModel, root: Path, track: bool, on_event: OnEvent | None = None
 ) -> CompiledRun:
     """Compile what was planned, below the artifacts folder `root`, with its report, and register it."""
     callbacks = _callbacks(on_event)
@@ -345,8 +331,7 @@ def predict(
     """
     loaded, output = program.loaded, Path(out)
     with as_file(data) as records:
-        folder = find_image_folder(image_root, records)
-        attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
+        attach_for(loaded.program, lm.opened, image_root, records)
         judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
         if ray:
             from aisr.judging.ray import ray_workers
@@ -365,19 +350,14 @@ def predict(
 
 @errors_in_python()
 def estimate_prediction(
-    program: LoadedProgram,
-    data: Records,
-    lm: LanguageModel,
-    *,
-    image_root: PathLike | None = None,
+    program: LoadedProgram, data: Records, lm: LanguageModel, *, image_root: PathLike | None = None
 ) -> dict[str, int | float | None]:
     """Return the calls, tokens and USD that `predict` would use (see `LanguageModel.spend`); nothing is sent."""
     dry = lm.estimating()
     with as_file(data) as file:
         lines = read(file, program.loaded.task.record, program.task)
         records = counted(lines, "counting tokens of records", count_lines(file))
-        folder = find_image_folder(image_root, file)
-        attach(program.module, dry.opened, folder or program.module.image_folder)
+        attach_for(program.module, dry.opened, image_root, file)
         judge_all(program.loaded.task, program.module, records, dry.opened)
     return dry.spend
 
@@ -393,8 +373,10 @@ class NotSubmitted(UserError):
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
+        self.listed = problems[:MOST_PROBLEMS]
         more = len(problems) - MOST_PROBLEMS
-        self.listed = [*problems[:MOST_PROBLEMS], *([f"… and {more} more"] if more > 0 else [])]
+        if more > 0:
+            self.listed.append(f"… and {more} more")
         super().__init__(f"{pluralize(len(problems), 'problem')}; nothing was written: {'; '.join(self.listed)}")
 
 

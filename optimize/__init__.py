@@ -1,1 +1,1 @@
-"""What turns programs and scores into artifacts: LMs, optimizers, champion, tracking, prediction, the command."""
+"""What turns a program into a better one: splits, leakage, the target, optimizers, the champion, a whole compile."""

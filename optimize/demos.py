@@ -35,10 +35,8 @@ def demo_pool(search: Search) -> list[Case]:
 
 
 def lesson_pool(search: Search) -> list[Case]:
-    """Return the cases on which the program's own answers may become demos, in the order of `demo_pool`.
-
-    A record is replaced by its trimmed demo where the two differ: none is too long then, and none lacks its evidence.
-    """
+    """Return the cases on which the program's own answers may become demos, in the order of `demo_pool`; with the
+    trimmed demo in place of the record where the two differ: none is too long then, and none lacks its evidence."""
     pool = []
     for case in search.train:
         lesson = _lesson(case)
@@ -50,8 +48,7 @@ def lesson_pool(search: Search) -> list[Case]:
 
 
 def _balanced_pool(search: Search, cases: Sequence[Case]) -> list[Case]:
-    places = affordable(search, [case.example for case in cases], search.settings.demo_tokens)
-    short = [cases[place] for place in places]
+    short = affordable(search, cases, search.settings.demo_tokens)
     strata = [search.task.balance_key(case.gold) for case in short]
     return balanced(short, strata, search.settings.seed)
 
@@ -85,27 +82,23 @@ def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[Row
     return in_turn
 
 
-def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[int]:
-    """Return the places of the rows that take at most twice an even share of `budget` tokens. Where there are none, of
-    the shortest."""
+def affordable(search: Search, rows: Sequence[RowT], budget: int) -> list[RowT]:
+    """Return the rows that take at most twice an even share of `budget` tokens. Where there are none, the shortest."""
     most, fields = search.settings.demos, _fields(search)
-    sizes = [length(row, fields) for row in rows]
+
+    def size(row: RowT) -> int:
+        return length(row.example if isinstance(row, Case) else row, fields)
+
     limit = 2 * budget / max(most, 1)
-    short = [place for place, size in enumerate(sizes) if size <= limit]
-    if short:
-        return short
-    return sorted(range(len(rows)), key=sizes.__getitem__)[:most]
+    short = [row for row in rows if size(row) <= limit]
+    return short or sorted(rows, key=size)[:most]
 
 
 def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """Choose demos until the prompt or the token budget is full.
-
-    Rows with missing labels come first; where more labels are missing than places are left, the row with most of them.
-    Then rows fill up in order.
-    """
+    """Choose demos until the prompt or the token budget is full. Rows with missing labels come first; where more labels
+    are missing than places are left, the row with most of them. Then rows fill up in order."""
     most, left, fields = search.settings.demos, search.settings.demo_tokens, _fields(search)
-    short = [rows[place] for place in affordable(search, rows, left)]
-    able = [(row, _labels(search, row), length(row, fields)) for row in short]
+    able = [(row, _labels(search, row), length(row, fields)) for row in affordable(search, rows, left)]
     missing = set[str]().union(*(labels for _, labels, _ in able))
     chosen: list[dspy.Example] = []
     while len(chosen) < most:
@@ -136,8 +129,7 @@ def bootstrap(search: Search) -> list[Program]:
 
 
 def random_search(search: Search) -> list[Program]:
-    """Return programs with a set of labelled records, and with bootstrapped sets drawn at random. The race on dev
-    compares them."""
+    """Return programs with labelled records, and with bootstrapped sets drawn at random; the race compares them."""
     seed, most = search.settings.seed, search.settings.demos
     pool = lesson_pool(search)
     programs = [labeled_set(search, seed), bootstrapped_set(search, pool, most)]
@@ -156,8 +148,7 @@ def labeled_set(search: Search, seed: int) -> Program:
 
 
 def bootstrapped_set(search: Search, pool: Sequence[Case], most: int) -> Program:
-    """Return the program with up to `most` of its own right answers on a pool as demos, and labelled records beside
-    them."""
+    """Return the program with up to `most` own right answers on a pool as demos, and labelled records besides."""
     optimizer = dspy.BootstrapFewShot(
         metric=search.objective,
         metric_threshold=1.0,
@@ -172,11 +163,8 @@ def bootstrapped_set(search: Search, pool: Sequence[Case], most: int) -> Program
 
 
 def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """Return the demos of a set that an optimizer made, trimmed and with every label of train.
-
-    A labelled record is added for each missing label, in place of the last demos where there is no room. No demos stay
-    none.
-    """
+    """Return the demos of a set that an optimizer made, trimmed and with every label of train: a labelled record is
+    added for each missing label, in place of the last demos where there is no room. No demos stay none."""
     statement = search.student.statement
     complete = _trim(search, demos)
     if not complete:
@@ -193,8 +181,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
 
 
 def _trim(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
-    """Return the demos with an answer; one that shows another part of its record's evidence than the trimmed demo of
-    this record is replaced by that."""
+    """Return the demos with an answer; where the record's trimmed demo shows another part of its evidence, that one."""
     signature, statement = search.student.main_predictor.signature, search.student.statement
     lessons = {str(case.example[statement]): _lesson(case) for case in search.train if statement in case.example}
     trimmed = []
@@ -255,16 +242,14 @@ def knn(search: Search) -> list[Program]:
 
 
 def _nearest_rows(search: Search) -> list[dspy.Example]:
-    """Return the demos that nearest ones are chosen from. Any `demos` of them fit into the token budget.
-
-    Demos of one source, and those with statements that are near-duplicates, are marked: no prompt shows two of them.
-    """
+    """Return the demos that nearest ones are chosen from, any `demos` of which fit into the token budget. Those of one
+    source, and those with statements that are near-duplicates, are marked: no prompt shows two of them."""
     rows = []
     for case in search.train:
         if case.demo is not None:
             source = {} if case.group is None else {SOURCE: case.group}
             rows.append(case.demo.copy(**source))
-    short = [rows[place] for place in affordable(search, rows, search.settings.demo_tokens // 2)]
+    short = affordable(search, rows, search.settings.demo_tokens // 2)
     group = near_duplicates([wording(row.get(search.student.statement)) for row in short])
     counts = Counter(group)
     for place, key in enumerate(group):

@@ -85,8 +85,7 @@ class DryRun:
         return values
 
     def count(self, call: str, price: Price | None, read: int, written: int) -> None:
-        """Add a call of so many prompt and completion tokens; an answer of the cache where it was counted before. call:
-        its digest."""
+        """Add a call, by its digest, of so many tokens; one that was counted before is answered by the cache."""
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)

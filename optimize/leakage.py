@@ -8,7 +8,7 @@ keys of a record.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,11 +18,9 @@ from cachetools import LRUCache, cached
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
-from aisr.base.jsonl import read
 from aisr.base.progress import counted
 from aisr.optimize.near_duplicates import components, near_duplicates
 from aisr.programs.case import Case
-from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.text import alike_words
@@ -78,8 +76,7 @@ def _opening(text: str) -> tuple[str, str] | None:
 
 
 def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:
-    """Return the keys of each record, with one more for each group of near-duplicate claims or evidence that it belongs
-    to."""
+    """Return the keys of each record, with one more for each group of near-duplicates that it belongs to."""
     keys = [set(row.keys) for row in rows]
     claims = [_Text(k, row.claim[:CLAIM_CHARACTERS], row.claim) for k, row in enumerate(rows)]
     _add_near(keys, "near-duplicate claim", claims)
@@ -99,13 +96,12 @@ class _Text(NamedTuple):
 def _add_near(keys: Sequence[set[str]], kind: str, texts: Sequence[_Text]) -> None:
     """Add a key for each group of texts that are alike but not the same to the records that they belong to."""
     group = near_duplicates([text.compared for text in texts])
-    members = defaultdict[int, list[_Text]](list)
+    distinct = defaultdict[int, set[str]](set)  # the texts of each group
     for text, number in zip(texts, group, strict=True):
-        members[number].append(text)
-    for number, alike in members.items():
-        if len({text.whole for text in alike}) > 1:
-            for text in alike:
-                keys[text.record].add(f"{kind}:{number}")
+        distinct[number].add(text.whole)
+    for text, number in zip(texts, group, strict=True):
+        if len(distinct[number]) > 1:
+            keys[text.record].add(f"{kind}:{number}")
 
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
@@ -127,7 +123,7 @@ def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:
 
 def shared(keys: Sequence[set[str]]) -> Leak:
     """Return what records share with any other."""
-    counts = Counter(key for own in keys for key in own)
+    counts = Counter(chain.from_iterable(keys))
     return _count([{key for key in own if counts[key] > 1} for own in keys])
 
 
@@ -143,20 +139,12 @@ def _count(shared_keys: Sequence[set[str]]) -> Leak:
 Prepare = Callable[[Any], Case]  # `Program.prepare`, mostly
 
 
-def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[Case]:
-    """Return the records of a file as cases. Raises UserError where one has no labels or there are none."""
-    records = list(islice(read(path, task.record, task.name), limit))
-    return prepare_all(task, program.prepare, records, path, group_records(task, records))
-
-
 def prepare_all(
     task: Task, prepare: Prepare, records: Sequence[Record], path: Path, group: Sequence[int]
 ) -> list[Case]:
-    """Return records that were read from a file as cases, in order. Raises as `read_labeled`.
-
-    group: that of each record. Records of one group are prepared one after the other, so that what is counted of a
-    paper serves all of its claims.
-    """
+    """Return records that were read from a file as cases, in order. Raises UserError where one has no labels or there
+    are none. group: that of each record; those of one are prepared one after the other, so that what is counted of a
+    paper serves all of its claims."""
     if not records:
         raise UserError(f"{path}: no records")
     for record in records:
@@ -200,12 +188,10 @@ def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> L
     keys = all_keys(rows)
     group = groups(keys)
     train = keys[places["train"]]
-    with_train = {}
+    result = Leakage({}, {}, {})
     for name, place in places.items():
+        result.keys[name] = keys[place]
+        result.group[name] = group[place]
         if name != "train":
-            with_train[name] = leak([*train, *keys[place]], range(len(train)))
-    return Leakage(
-        {name: keys[place] for name, place in places.items()},
-        {name: group[place] for name, place in places.items()},
-        with_train,
-    )
+            result.with_train[name] = leak([*train, *keys[place]], range(len(train)))
+    return result

@@ -82,7 +82,10 @@ def mipro(search: Search) -> list[Program]:
         )
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
     programs = [best, *(candidate["program"] for candidate in tried)]
-    search.note(f"mipro: {_proposed(search, programs)} in the {pluralize(len(tried), 'program')} that it tried")
+    instructions = {program.main_predictor.signature.instructions for program in programs}
+    instructions.discard(search.student.main_predictor.signature.instructions)
+    new = pluralize(len(instructions), "new instruction")
+    search.note(f"mipro: {new} in the {pluralize(len(tried), 'program')} that it tried")
     return programs
 
 
@@ -123,13 +126,6 @@ def gepa(search: Search) -> list[Program]:
     return [*best.detailed_results.candidates]
 
 
-def _proposed(search: Search, programs: Sequence[Program]) -> str:
-    """Return how many instructions an optimizer proposed, in words."""
-    new = {program.main_predictor.signature.instructions for program in programs}
-    new.discard(search.student.main_predictor.signature.instructions)
-    return pluralize(len(new), "new instruction")
-
-
 Optimizer = Callable[[Search], list[Program]]
 OPTIMIZERS: Mapping[str, Optimizer] = {
     "labeled": labeled,
@@ -151,10 +147,8 @@ def find_optimizer(name: str) -> Optimizer:
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
-    """Return the known candidates, and each new program that the optimizer left, in a fixed order.
-
-    Raises UserError as `find_optimizer`. What the optimizers print is dropped.
-    """
+    """Return the known candidates, and each new program that the optimizer left, in a fixed order. What the optimizers
+    print is dropped. Raises UserError as `find_optimizer`."""
     programs: Any = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
@@ -185,15 +179,17 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
 
 
 def strip(program: Program) -> None:
-    """Remove from a compiled program what no artifact holds: the LM, demos without an answer or with pictures, and
-    fields that the signature lacks."""
+    """Remove what no artifact holds: LM, demos without an answer or with pictures, fields that no signature has."""
     program.set_lm(None)
-    for _, predictor in program.named_predictors():
+    for predictor in program.predictors():
         fields = {*predictor.signature.fields, "augmented", *MARKS}
-        rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         outputs = predictor.signature.output_fields
-        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_text_alone(row)]
-        predictor.traces, predictor.train = [], []
+        demos = []
+        for demo in predictor.demos:
+            row = {name: value for name, value in dict(demo).items() if name in fields}
+            if is_complete(row, outputs) and is_text_alone(row):
+                demos.append(row)
+        predictor.demos, predictor.traces, predictor.train = demos, [], []
 
 
 @contextlib.contextmanager
@@ -227,8 +223,7 @@ class CorpusEvaluate(Evaluate):
 
 
 class CorpusMIPRO(EvaluatedMIPRO):
-    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch, and that proposes complete sets of
-    demos."""
+    """MIPROv2 that sees the official score of each minibatch, and that proposes complete sets of demos."""
 
     def __init__(self, search: Search, stage: Stage, **settings: Any) -> None:
         super().__init__(**settings)
@@ -247,9 +242,7 @@ class CorpusMIPRO(EvaluatedMIPRO):
 
 class CorpusAcceptance:
     """GEPA's gate: a proposal goes on if the ranking score of its minibatch rises, not the mean of its surrogates.
-
-    train: the cases that minibatches are drawn from, in the order in which GEPA has them.
-    """
+    train: the cases that minibatches are drawn from, in the order in which GEPA has them."""
 
     def __init__(self, task: Task, train: Sequence[Case]) -> None:
         self.task = task
@@ -272,8 +265,7 @@ class CorpusAcceptance:
 
 
 def _answer(task: Task, prediction: Any) -> Answer | None:
-    """Return the answer in a prediction. None for a failed record: nothing, a prediction without fields, or what could
-    not be parsed."""
+    """Return the answer in a prediction; None for a failed record: nothing, no fields, or what cannot be parsed."""
     if not isinstance(prediction, dspy.Prediction) or not prediction.toDict():
         return None
     return task.answer(prediction)
@@ -321,10 +313,8 @@ class Reflection(InstructionProposer):
             proposed = super().__call__(candidate, reflective_dataset, components_to_update)
         except AdapterParseError:
             reason = "it holds no instruction"
-        for ending in map(lm.failed_ending, answers):
-            if ending:
-                reason = ending
-                break
+        endings = [lm.failed_ending(answer) for answer in answers]
+        reason = next(filter(None, endings), reason)
         if reason:
             self.unusable.append(reason)
             raise ValueError(f"a reflection could not be used: {reason}")

@@ -28,8 +28,7 @@ SEED = 20260621
 
 
 def rungs(records: int) -> list[int]:
-    """Return how many records are judged when candidates are dropped, and at the end: ascending, the last is
-    `records`."""
+    """Return how many records are judged when candidates are dropped, ascending, and at last all of them."""
     sizes = [round(share * records) for share in RUNGS]
     return [*(size for size in sizes if size >= SMALLEST), records]
 
@@ -59,7 +58,7 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
         return list(range(len(contenders)))
     contenders = [one.smoothed() for one in contenders]
     scores = [value(one) for one in contenders]
-    leader = max(range(len(contenders)), key=lambda k: scores[k])
+    leader = scores.index(max(scores))
     kept = []
     for k, one in enumerate(contenders):
         if k in (0, leader) or _highest_difference(one, contenders[leader], group) >= 0:
@@ -69,27 +68,25 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
 
 def _highest_difference(scores: Scores, leader: Scores, group: Group | None) -> float:
     """Return the upper end of the 95 % percentile interval of a paired difference."""
-    weights = resampled(np.column_stack([scores.rows, leader.rows]), RESAMPLES, group)
+    weights = _resampled(np.column_stack([scores.rows, leader.rows]), group)
     differences = scores.ranking(weights) - leader.ranking(weights)
     return max(float(differences[0]), float(np.percentile(differences[1:], 97.5)))
 
 
-def resampled(rows: Floats, resamples: int, group: Group | None = None) -> Floats:
-    """Return how often each record stands in each resample (resamples + 1, records); the first row is the corpus
+def _resampled(rows: Floats, group: Group | None) -> Floats:
+    """Return how often each record stands in each resample (`RESAMPLES` + 1, records); the first row is the corpus
     itself.
 
     group: of each record; those of one group are drawn together. They are drawn in the order of their groups' sums, so
-    that the order of records in a file or a race makes no difference. Raises ValueError where there are no records.
+    that the order of records in a file or a race makes no difference.
     """
     records = len(rows)
-    if not records:
-        raise ValueError("no records: nothing can be resampled")
     units = np.arange(records) if group is None else np.asarray(group)
     known, place = np.unique(units, return_inverse=True)
     count = len(known)
     sums = np.zeros((count, 1 + rows.shape[1]))
     np.add.at(sums, place, np.column_stack([np.ones(records), rows]))
     draw = np.random.default_rng(SEED)
-    drawn = np.empty((resamples, count))
-    drawn[:, np.lexsort(sums.T)] = draw.multinomial(count, np.full(count, 1 / count), resamples)
+    drawn = np.empty((RESAMPLES, count))
+    drawn[:, np.lexsort(sums.T)] = draw.multinomial(count, np.full(count, 1 / count), RESAMPLES)
     return np.concatenate([np.ones((1, records)), drawn[:, place]])

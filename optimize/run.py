@@ -66,8 +66,8 @@ class Plan:
 class Callbacks:
     """Functions that a compile calls as it goes on."""
 
-    stage: Callable[[str], None] = lambda text: None  # a stage begins
-    scored: Callable[[Contender], None] = lambda contender: None  # a contender was scored on dev
+    stage: Callable[[str], object] = lambda text: None  # a stage begins
+    scored: Callable[[Contender], object] = lambda contender: None  # a contender was scored on dev
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
@@ -125,10 +125,10 @@ class Run:
 
     def prepare(self) -> None:
         """Build the student, read the records, and fit to the gold of train what needs no LM: the evidence ranker, and
-        what the judge itself fits.
-        """
+        what the program itself fits."""
         plan, task, stage = self.plan, self.plan.task, self.callbacks.stage
-        self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
+        self.student = task.build(plan.options)
+        attach(self.student, self.lm, plan.image_folder)
         stage("reading the records")
         records = {name: list(plan.records(name)) for name in counted(plan.data, "reading the files of records")}
         counts = ", ".join(f"{len(own):,} of {name}" for name, own in records.items())
@@ -285,24 +285,19 @@ class Run:
             reason = why_none_was_kept(choice, own)
             if reason is not None:
                 stage(f"{optimizer}: {reason}")
-        self.champion = self._reload(choice.champion.program)
+        # As if it came from its artifact: what is scored is what is saved. Its context is not saved.
+        text = program_text(task, choice.champion.program)
+        self.champion = parse(text, "the champion", task).program
+        self.champion.copy_context(choice.champion.program)
 
     def _check_teacher(self) -> None:
-        """Raise UserError where no call of the teacher succeeded: candidates without its demos and instructions tell
-        nothing about it."""
+        """Raise UserError where no call of the teacher succeeded: candidates without it tell nothing about it."""
         error = self.teacher.contact.error
         if error is not None:
             reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(
                 f"every call of the teacher, {self.teacher.spec}, failed, the first with {reason}; nothing is saved"
             )
-
-    def _reload(self, program: Program) -> Program:
-        """Return the program as if it came from its artifact: what is scored is what is saved. Its context, which is
-        not saved, is copied."""
-        loaded = parse(program_text(self.plan.task, program), "the champion", self.plan.task).program
-        loaded.copy_context(program)
-        return loaded
 
     def score_test(self) -> None:
         """Score the champion, as it is saved, and the uncompiled program on test, as far as the budget reaches.
@@ -399,8 +394,7 @@ class Run:
         }
 
     def report(self) -> dict[str, Any]:
-        """Return the content of report.json: the scores of all candidates on dev, and of champion and baseline on
-        test."""
+        """Return report.json: the scores of all candidates on dev, and of champion and baseline on test."""
         candidates = [
             {
                 "name": contender.name,

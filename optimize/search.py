@@ -102,7 +102,7 @@ class Search:
     settings: Settings
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
-    note: Callable[[str], None]
+    note: Callable[[str], object]
 
     @cached_property
     def objective(self) -> Objective:

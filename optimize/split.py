@@ -35,8 +35,7 @@ class Parts(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Parts":
-        """Return the parts of a text such as "3:1:1". Raises UserError for anything else than three whole numbers from
-        1 to 20."""
+        """Return the parts of a text such as "3:1:1", whole numbers from 1 to 20. Raises UserError for any other."""
         fields = text.split(":")
         if len(fields) != 3 or not all(field.isdigit() and 1 <= int(field) <= 20 for field in fields):
             raise UserError(f"--parts {text!r}: expected three whole numbers from 1 to 20, such as 3:1:1")
@@ -134,10 +133,8 @@ def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> Sp
 
 
 def survey(task: Task, file: Path) -> Survey:
-    """Read a labelled file once, a record at a time; only claims, digests and openings are held.
-
-    Raises `BadLine` for a bad record and UserError for one without labels.
-    """
+    """Read a labelled file once; only claims, digests and openings are held. Raises `BadLine` for a bad record and
+    UserError for one without labels."""
     lines, ids, strata, labels = [], [], [], []
     rows: list[Fingerprint] = []
     for line in counted(scan(file, task.record, task.name), f"reading {file.name}", count_lines(file)):

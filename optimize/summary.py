@@ -5,7 +5,6 @@ from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Contender
 from aisr.optimize.run import Run
 from aisr.programs.nearest_demos import SIMILARITY_WORDS
-from aisr.programs.program import Program
 
 HAND_WRITTEN = "the hand-written prompt"
 
@@ -27,10 +26,12 @@ def describe_champion(run: Run) -> str:
     if champion.name == seed.name:
         reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
         return f"{HAND_WRITTEN}: {reason}"
+    pairs = zip(champion.program.predictors(), seed.program.predictors(), strict=True)
+    is_rewritten = any(now.signature.instructions != before.signature.instructions for now, before in pairs)
     counts = [len(predictor.demos) for predictor in champion.program.predictors() if predictor.demos]
     nearest = champion.program.options.demos_per_record
     parts = []
-    if _instructions(champion.program) != _instructions(seed.program):
+    if is_rewritten:
         parts.append("a rewritten instruction")
     if counts and nearest:
         parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
@@ -40,13 +41,8 @@ def describe_champion(run: Run) -> str:
     return f"{what} ({champion.name})"
 
 
-def _instructions(program: Program) -> list[str]:
-    return [predictor.signature.instructions for predictor in program.predictors()]
-
-
 def describe_run(run: Run) -> list[str]:
-    """Return the champion of a compile, and how it did on dev and on test, a line each; failed records are not
-    listed."""
+    """Return the champion of a compile, and how it did on dev and test, a line each; no failed records."""
     champion, seed = run.choice.champion, run.choice.contenders[0]
     lines = [
         f"the program: {describe_champion(run)}",

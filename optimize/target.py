@@ -58,8 +58,7 @@ GroupOf = Mapping[str, str]  # the kind of a record -> the group that it counts 
 
 
 def read_target(task: Task, file: Path) -> list[Record]:
-    """Return the records of a target. Raises UserError where there are fewer than `LEAST_RECORDS`, `BadLine` for a bad
-    one."""
+    """Return the records of a target. Raises UserError for fewer than `LEAST_RECORDS`, `BadLine` for a bad one."""
     records = list(read(file, task.record, task.name))
     if len(records) < LEAST_RECORDS:
         raise UserError(
@@ -77,14 +76,15 @@ def parse_mix(task: Task, text: str) -> dict[str, float]:
     shares = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
-        if name.strip() not in names:
-            raise UserError(f"--target-mix: {name.strip()[:80]!r} is no label; expected {' or '.join(names)}")
+        name = name.strip()
+        if name not in names:
+            raise UserError(f"--target-mix: {name[:80]!r} is no label; expected {' or '.join(names)}")
         try:
-            shares[name.strip()] = float(number)
+            shares[name] = float(number)
         except ValueError:
-            raise UserError(f"--target-mix {name.strip()}: {number[:80]!r} is no number; expected 0 to 1") from None
-    if not all(0 <= share <= 1 for share in shares.values()):
-        raise UserError(f"--target-mix {text[:80]}: expected shares of 0 to 1")
+            raise UserError(f"--target-mix {name}: {number[:80]!r} is no number; expected 0 to 1") from None
+        if not 0 <= shares[name] <= 1:
+            raise UserError(f"--target-mix {text[:80]}: expected shares of 0 to 1")
     if isinstance(task, SentenceTask):
         return {ERROR_FREE: shares[ERROR_FREE], WITH_ERROR: 1 - shares[ERROR_FREE]}
     if abs(sum(shares.values()) - 1) > 0.005:
@@ -147,8 +147,8 @@ class Comparison(NamedTuple):
             ("words a record", f"{ours.words:.0f}", f"{others.words:.0f}"),
         ]
         for kind in sorted({*ours.evidence, *others.evidence}):
-            counts = [f"{one.evidence.get(kind, 0.0):.1f}" for one in (ours, others)]
-            rows.append((f"{kind}s a record", counts[0], counts[1]))
+            count, other = ours.evidence.get(kind, 0.0), others.evidence.get(kind, 0.0)
+            rows.append((f"{kind}s a record", f"{count:.1f}", f"{other:.1f}"))
         return rows
 
 
@@ -182,11 +182,11 @@ def compare_sets(task: Task, ours: Sequence[Record], others: Sequence[Record], s
     shapes = shape_of(task, ours), shape_of(task, others)
     both = [*ours, *others]
     # By claim and pictures alone: all that records may share takes most of the time, and hardly moves an AUC.
-    group = np.array(groups([{task.text(record), *record.img_paths} for record in both]))
-    is_other = np.repeat([0, 1], [len(ours), len(others)])
-    counts = [len(np.unique(group[is_other == side])) for side in (0, 1)]
-    if min(counts) < LEAST_RECORDS:
+    group = groups([{task.text(record), *record.img_paths} for record in both])
+    fewest = min(len(set(group[: len(ours)])), len(set(group[len(ours) :])))
+    if fewest < LEAST_RECORDS:
         return Comparison(*shapes)
+    is_other = np.repeat([0, 1], [len(ours), len(others)])
     texts = [task.text(record)[:LONGEST_TEXT] for record in both]
     vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2)
     rows = vectorizer.fit_transform(texts)
@@ -214,8 +214,7 @@ def kind_of_answer(task: Task, outcome: Outcome) -> str | None:
 
 @dataclass(frozen=True)
 class Mix:
-    """The mix of kinds of record. shares: of each group of kinds, with the 95 % interval, in 0-1, where it was
-    estimated."""
+    """The mix of kinds of record. shares: of each group of kinds, in 0-1, with the 95 % interval of an estimate."""
 
     shares: Mapping[str, Interval]
     group_of: GroupOf
@@ -310,10 +309,8 @@ def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, s
 
 
 def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> Floats:
-    """Return how often each label is the answer to a record of each group, (groups, labels).
-
-    To each group but the first one answer is added, spread as the answers to all of these groups are.
-    """
+    """Return how often each label is the answer to a record of each group, (groups, labels). To each group but the
+    first one answer is added, spread as the answers to all of these groups are."""
     counts = np.zeros((groups, labels))
     np.add.at(counts, (gold, said), 1)
     overall = counts.sum(axis=0) / max(counts.sum(), 1)
@@ -383,16 +380,15 @@ def _capped(weights: Floats) -> Floats:
 
 def _bins(sizes: Sequence[int], target_sizes: Sequence[int]) -> list[int]:
     """Return the sizes at which bins begin: each bin holds `LEAST_IN_BIN` records, and one of the target."""
-    starts, here, there = [0], 0, 0
-    ours, others = np.array(sizes), np.array(target_sizes)
-    for begin, end in zip(EDGES, (*EDGES[1:], 10**9), strict=True):
-        here += int(((ours >= begin) & (ours < end)).sum())
-        there += int(((others >= begin) & (others < end)).sum())
-        is_full = here >= LEAST_IN_BIN and there > 0
-        are_left = (ours >= end).sum() >= LEAST_IN_BIN and (others >= end).any()
-        if is_full and are_left:
-            starts.append(end)
-            here = there = 0
+    ours, _ = np.histogram(sizes, (*EDGES, 10**9))
+    others, _ = np.histogram(target_sizes, (*EDGES, 10**9))
+    starts, begin = [0], 0
+    for end in range(1, len(EDGES)):
+        is_full = ours[begin:end].sum() >= LEAST_IN_BIN and others[begin:end].any()
+        is_rest_full = ours[end:].sum() >= LEAST_IN_BIN and others[end:].any()
+        if is_full and is_rest_full:
+            starts.append(EDGES[end])
+            begin = end
     return starts
 
 

@@ -39,20 +39,27 @@ def probabilities(task: Task, judgement: Judgement) -> dict[str, float] | None:
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
     """Return the confidence in a record, in 0-1: that of its least confident label. None where one is a single vote,
     where the record failed, and for a task without labels."""
-    known = [probabilities(task, judgement) for judgement in outcome.judgements] if task.labels else []
-    if None in known:
+    if not task.labels:
         return None
-    said = zip(known, outcome.judgements, strict=True)
-    return min((chances[judgement.label] for chances, judgement in said if chances), default=None)
+    confidences = []
+    for judgement in outcome.judgements:
+        chances = probabilities(task, judgement)
+        if chances is None:
+            return None
+        confidences.append(chances[judgement.label])
+    return min(confidences, default=None)
 
 
 def confidence_report(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
     """Return the judgements that have probabilities, by the source of these: their number, the share of right ones and
     the expected calibration error, both in 0-1. Empty for a task without labels."""
+    if not task.labels:
+        return {}
     by_source: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for case, outcome in zip(cases, outcomes, strict=True) if task.labels else ():
+    for case, outcome in zip(cases, outcomes, strict=True):
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(case.gold), strict=False):
-            if chances := probabilities(task, judgement):
+            chances = probabilities(task, judgement)
+            if chances is not None:
                 by_source[judgement.source].append((chances[judgement.label], judgement.label in allowed))
     report = {}
     for source, judged in by_source.items():
@@ -128,15 +135,16 @@ class Result:
         return Score(score=score.score, interval=interval[1:], records=records, failed=failed, **score.parts)
 
     def report(self) -> dict[str, Any]:
-        return {
-            **self.score.as_dict(),
-            "interval": [self.interval.low, self.interval.high],
-            "records": len(self.scores),
-            **({"at_target": list(self.at_target)} if self.at_target else {}),
-            "failures": self.failures,
-            **({"no_lm": self.no_lm.report()} if self.no_lm else {}),
-            **({"confidence": self.confidence} if self.confidence else {}),
-        }
+        report = self.score.as_dict()
+        report |= {"interval": [self.interval.low, self.interval.high], "records": len(self.scores)}
+        if self.at_target:
+            report["at_target"] = list(self.at_target)
+        report["failures"] = self.failures
+        if self.no_lm:
+            report["no_lm"] = self.no_lm.report()
+        if self.confidence:
+            report["confidence"] = self.confidence
+        return report
 
 
 @dataclass(frozen=True)
@@ -163,9 +171,10 @@ def score_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome
     baseline = [case.baseline for case in cases]
     if None not in baseline:
         no_lm = Result(score_cases(task, cases, baseline), group=group)
-    failures = {
-        case.id: outcome.failure for case, outcome in zip(cases, outcomes, strict=True) if outcome.failure is not None
-    }
+    failures = {}
+    for case, outcome in zip(cases, outcomes, strict=True):
+        if outcome.failure is not None:
+            failures[case.id] = outcome.failure
     scores = score_cases(task, cases, [outcome.answer for outcome in outcomes])
     return Result(scores, failures, no_lm, confidence_report(task, cases, outcomes), group)
 
@@ -239,9 +248,12 @@ def measure_ranker(choose: Callable[[Query], Matcher], claims: Sequence[Query], 
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def compare_rankers(after: Measures, before: Measures, claims: Sequence[Query]) -> list[Interval]:
+def compare_rankers(after: Measures, before: Measures, claims: Sequence[Query]) -> dict[str, Interval]:
     """Return the gain of a ranker over another on the same claims, in each of `COMPARED`, with the interval over
     papers, whose claims are not independent."""
     papers = [tuple(claim.paragraphs.values()) for claim in claims]
     group = [papers.index(paper) for paper in papers]
-    return [difference_interval(MeanScores(after[name]), MeanScores(before[name]), group) for name in COMPARED]
+    gains = {}
+    for name in COMPARED:
+        gains[name] = difference_interval(MeanScores(after[name]), MeanScores(before[name]), group)
+    return gains

@@ -43,7 +43,6 @@ IMAGES = "images"  # the folder that the official archives are extracted to
 PREFETCH_PER_THREAD = 4  # items that may be read before they are needed
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
-ProgramT = TypeVar("ProgramT", bound=Program)
 
 
 # --- A program prepared for an LM
@@ -55,10 +54,12 @@ def find_image_folder(image_root: str | PathLike[str] | None, data: Path) -> Ima
 
     None where neither exists; a program that needs pictures then raises. Raises UserError for a root that is no folder.
     """
-    folder = data.resolve().parent
-    around = (place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir())
-    root = image_root or next(around, None)
-    return open_images(Path(root)) if root else None
+    if image_root:
+        return open_images(Path(image_root))
+    for folder in data.resolve().parents[:3]:
+        if (folder / IMAGES).is_dir():
+            return open_images(folder)
+    return None
 
 
 def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
@@ -74,18 +75,23 @@ def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
     folder = program.image_folder
     if folder is None or not program.shows_pictures:
         return {}
-    return {"pictures": digest_text("\n".join(f"{path} {folder.digest(path)}" for path in sorted({*paths})))}
+    lines = [f"{path} {folder.digest(path)}" for path in sorted({*paths})]
+    return {"pictures": digest_text("\n".join(lines))}
 
 
-def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
-    """Return the program, ready to be used with an LM: with the folder of its records' pictures. Raises `LMUnavailable`
-    where it shows pictures and the LM takes none."""
+def attach(program: Program, lm: OpenLM, image_folder: ImageFolder | None) -> None:
+    """Prepare a program for an LM, with the folder of its records' pictures. Raises `LMUnavailable` where it shows
+    pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
         raise LMUnavailable(
             f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T picture_mode=ocr"
         )
     program.image_folder = image_folder
-    return program
+
+
+def attach_for(program: Program, lm: OpenLM, image_root: str | PathLike[str] | None, data: Path) -> None:
+    """Prepare a program as `attach` does, with the pictures of a data file, else with those that it has."""
+    attach(program, lm, find_image_folder(image_root, data) or program.image_folder)
 
 
 # --- Judging
@@ -136,10 +142,9 @@ def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
     At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
     error of `work` is raised in its place; no further item is begun then.
     """
-    yield from map(work, items) if threads == 1 else _by_threads(work, items, threads)
-
-
-def _by_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
+    if threads == 1:
+        yield from map(work, items)
+        return
     waiting: deque[Future[ResultT]] = deque()
     kept = _kept_threads.get()
     with nullcontext(kept) if kept else ThreadPoolExecutor(threads) as pool:
@@ -235,8 +240,7 @@ def replay(
 
 
 def from_cache_only(lm: OpenLM) -> OpenLM:
-    """Return a copy of an LM that may send no call, which leaves it the cache. Its ledger is its own: replayed calls
-    were counted already."""
+    """Return a copy of an LM that sends no call and has a ledger of its own: replayed calls were counted already."""
     cached: OpenLM = lm.copy(ledger=Ledger(Limits(calls=0)))
     return cached
 
@@ -258,8 +262,12 @@ class _CallRecorder(BaseCallback):
 
 
 def _text(content: Any) -> str:
-    """Return a message or answer as it can be written to a file, without keys, addresses, and halves of characters; a
-    picture in it is only mentioned."""
-    if isinstance(content, list):
-        content = "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
-    return redact.addresses(valid_text(str(content)))
+    """Return a message or answer as it can be written to a file, without keys, addresses, and halves of characters."""
+    return redact.addresses(valid_text(message_text(content)))
+
+
+def message_text(content: Any) -> str:
+    """Return the content of a message as a text; a picture in it is only mentioned."""
+    if not isinstance(content, list):
+        return str(content)
+    return "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)

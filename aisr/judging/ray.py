@@ -80,15 +80,15 @@ def ray_workers(
             if program.image_folder is not None:
                 program.image_folder.problems.update(reply.problems)
             if reply.outcome is None:
-                raise next(error for error in FATAL_ERRORS if error.__name__ == reply.error)(reply.message)
+                (kind,) = [error for error in FATAL_ERRORS if error.__name__ == reply.error]
+                raise kind(reply.message)
             return reply.outcome
 
         yield judge_record
 
 
 def _wait_for(ray: Any, actors: Sequence[Any], shared: list[Any]) -> None:
-    """Wait until all workers are set up. Raises UserError with the reason of one that cannot be, and for those that do
-    not start."""
+    """Wait until all workers are set up. Raises UserError where one cannot be, or does not start."""
     ready, late = ray.wait([actor.set_up.remote(shared) for actor in actors], num_returns=len(actors), timeout=START)
     try:
         problems = [problem for problem in ray.get(ready) if problem]

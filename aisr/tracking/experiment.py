@@ -29,8 +29,7 @@ EXISTS = "RESOURCE_ALREADY_EXISTS"
 
 
 def find_experiment(mlflow: Any, root: Path, task: Task) -> Any:
-    """Return the experiment of a task, which is made if it does not exist. Raises `NoStore` for one that was
-    deleted."""
+    """Return the experiment of a task, made if it does not exist. Raises `NoStore` for one that was deleted."""
     name = f"{EXPERIMENT}{task.name}"
     experiment = mlflow.get_experiment_by_name(name)
     if experiment is None:

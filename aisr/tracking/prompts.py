@@ -7,6 +7,7 @@ fields, and `{{demos}}` where demos are chosen for each record. `mlflow.genai.lo
 import json
 from typing import Any
 
+from aisr.judging.judge import message_text
 from aisr.lm.client import OpenLM
 from aisr.programs.program import Program
 
@@ -34,7 +35,9 @@ def plain_template(program: Program, lm: OpenLM) -> str:
     """Return the messages of a program as one text."""
     text = "\n\n".join(f"# {message['role']}\n\n{message['content']}" for message in _render(program, lm))
     text = text.replace("\0", "\\0")  # which PostgreSQL does not store
-    return text if len(text) < MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …\n\nThe rest is in PROMPT.md."
+    if len(text) < MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]} …\n\nThe rest is in PROMPT.md."
 
 
 def _render(program: Program, lm: OpenLM) -> Template:
@@ -43,18 +46,11 @@ def _render(program: Program, lm: OpenLM) -> Template:
     demos = [] if program.options.demos_per_record else predictor.demos
     inputs = {name: _mark(name) for name in predictor.signature.input_fields}
     messages = lm.adapter.format(predictor.signature, demos, inputs)
-    return [{"role": str(message["role"]), "content": _text(message["content"])} for message in messages]
+    return [{"role": str(message["role"]), "content": message_text(message["content"])} for message in messages]
 
 
 def _mark(name: str) -> str:
     return f"⟦{name}⟧"
-
-
-def _text(content: Any) -> str:
-    """Return the content of a message; a picture in it is only mentioned."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
 
 
 def register_prompts(client: Any, name: str, programs: dict[str, Program], lm: OpenLM) -> str:

@@ -204,8 +204,7 @@ def _is_whole(client: Any, version: Any, digest: str) -> bool:
 
 
 def _first_of_twins(client: Any, name: str, tags: dict[str, str], number: str, digest: str) -> str:
-    """Return the version that stays where an identical compile registered the same program at the same time: the first;
-    the others are removed."""
+    """Return the version that stays where an identical compile registered the program at the same time: the first."""
     from mlflow import MlflowException
 
     for twin in _search(client, name, tags):
@@ -250,23 +249,20 @@ def promote(mlflow: Any, name: str, number: str, compiled: bool = False, anyway:
 def _why_not(version: Any, champion: Any, compiled: bool) -> str:
     """Return why a version may not take the champion's place; "" where it may."""
     new, old = version.tags, champion.tags
-    if compiled and not _on_same_data(new, old):
+    known = set(DATA_TAGS.values())
+    if DATA_TAGS["train"] not in old:  # of versions of earlier times only dev and target are known
+        known.remove(DATA_TAGS["train"])
+    if compiled and any(new.get(tag) != old.get(tag) for tag in known):
         if SAMPLE_TAG in old and SAMPLE_TAG not in new:
             return ""
         return f"{_in_words(version)} was compiled on other data than the champion, {_in_words(champion)}"
     if TEST_TAG in new and new[TEST_TAG] == old.get(TEST_TAG):
-        is_better = float(new[SCORE_TAG]) > float(old[SCORE_TAG])
-        return "" if is_better else f"{_in_words(version)} is no better than the champion, {_in_words(champion)}"
+        if float(new[SCORE_TAG]) > float(old[SCORE_TAG]):
+            return ""
+        return f"{_in_words(version)} is no better than the champion, {_in_words(champion)}"
     if compiled:
         return f"{_in_words(version)}; the champion is {_in_words(champion)}: not scored on the same test records"
     return ""
-
-
-def _on_same_data(new: dict[str, str], old: dict[str, str]) -> bool:
-    """Return whether two versions, by their tags, were compiled on the same train, dev and target. Of those of earlier
-    times only dev is known."""
-    known = DATA_TAGS.values() if DATA_TAGS["train"] in old else [DATA_TAGS["dev"], DATA_TAGS["target"]]
-    return all(new.get(tag) == old.get(tag) for tag in known)
 
 
 def _in_words(version: Any) -> str:
