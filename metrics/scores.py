@@ -32,6 +32,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aisr.base.files import pluralize
+
 Floats = NDArray[np.float64]
 TP, FP, FN = 0, 1, 2
 ENOUGH = 10  # gold statements of a label, from which on its F1 is more than luck
@@ -57,11 +59,13 @@ class CorpusScore:
     remarks: tuple[str, ...] = ()  # what a person should read beside the score, in words
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the parts by their names, `score`, and `per_label` and `remarks` where there are some, as `aisr score`
-        writes them."""
-        labels = {label: part._asdict() for label, part in self.per_label.items()}
-        more = {"per_label": labels, "remarks": list(self.remarks)}
-        return {**self.parts, "score": self.score, **{name: content for name, content in more.items() if content}}
+        """Return what `aisr score` writes: the parts, `score`, and `per_label` and `remarks` where there are some."""
+        fields: dict[str, Any] = {**self.parts, "score": self.score}
+        if self.per_label:
+            fields["per_label"] = {label: part._asdict() for label, part in self.per_label.items()}
+        if self.remarks:
+            fields["remarks"] = list(self.remarks)
+        return fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,16 +166,13 @@ class MeanScores(Scores):
 
     @property
     def values_of_records(self) -> Floats:
-        """The values, shape (records, 1)."""
         return self.values[:, None]
 
     def ranking(self, resamples: Floats) -> Floats:
-        """Return the mean where records stand as often as `resamples` (resamples, records) says; shape (resamples,)."""
         weights = self.times_weight(resamples)
         return np.asarray(weights @ self.values / weights.sum(axis=1))
 
     def surrogate(self, baseline: Self) -> Floats:
-        """Return the values: the ranking score is their mean."""
         return self.times_weight(self.values)
 
     def right(self) -> NDArray[np.bool_]:
@@ -179,21 +180,16 @@ class MeanScores(Scores):
         return self.values >= self.demo_from
 
     def all_right(self) -> Self:
-        """Return a value of 1 each."""
         return replace(self, values=np.ones_like(self.values))
 
     def corpus_score(self) -> CorpusScore:
-        """Return the mean. Raises ValueError for an empty corpus."""
         records_of(self)
         return CorpusScore(float(self.mean(self.values)), {})
 
 
 def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = None) -> Any:
-    """Return the ranking score, in 0-1: the mean of macro-F1 and exact match.
-
-    f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); weights: the
-    weight of each label in macro-F1, all the same as the official score has it.
-    """
+    """Return the ranking score, in 0-1: the mean of macro-F1 and exact match. f1: of each label, shape (..., labels);
+    exact: the share of exact matches, shape (...); weights: of each label in macro-F1; officially all are equal."""
     return (np.average(f1, axis=-1, weights=weights) + exact) / 2
 
 
@@ -244,8 +240,6 @@ class Tally(Scores):
         return np.column_stack([counts, self.exact]).astype(np.float64)
 
     def ranking(self, resamples: Floats) -> Floats:
-        """Return the ranking score, where records stand as often as `resamples` (resamples, records) says;
-        (resamples,)."""
         weights = self.times_weight(resamples)
         totals = weights @ self.values_of_records
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
@@ -275,7 +269,6 @@ class Tally(Scores):
         return 1 - 0.5 * float((self.support == 0).mean())
 
     def surrogate(self, baseline: Self) -> Floats:
-        """Return the ranking score linearised at the operating point of a baseline on train, a value a record."""
         return self.times_weight(baseline.linearised.of(self.counts, self.exact))
 
     @cached_property
@@ -295,22 +288,19 @@ class Tally(Scores):
         return self.exact
 
     def all_right(self) -> Self:
-        """Return a true positive for each gold statement, no false one, and exact match."""
         counts = np.zeros_like(self.counts)
         counts[:, TP] = self.counts[:, TP] + self.counts[:, FN]
         return replace(self, counts=counts, exact=np.ones_like(self.exact))
 
     def corpus_score(self) -> CorpusScore:
-        """Return the ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an
-        empty corpus."""
+        """Return the score with macro-F1, exact match and each label's scores. Raises ValueError for no records."""
         records_of(self)
         tp, fp, fn = self.totals
         f1, exact = f1_scores(self.totals), float(self.mean(self.exact))
-        columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1, self.support, strict=True)
-        per_label = {
-            label: LabelScores(float(precision), float(recall), float(f1), int(support))
-            for label, (precision, recall, f1, support) in zip(self.labels, columns, strict=True)
-        }
+        precision, recall = ratio(tp, tp + fp), ratio(tp, tp + fn)
+        per_label = {}
+        for k, label in enumerate(self.labels):
+            per_label[label] = LabelScores(float(precision[k]), float(recall[k]), float(f1[k]), int(self.support[k]))
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
         score = float(ranking_value(f1, exact))
         return CorpusScore(score, parts, per_label, self._remarks(f1, exact))
@@ -321,22 +311,19 @@ class Tally(Scores):
         remarks = []
         if answers.max() == answers.sum() >= ENOUGH and (self.support > 0).sum() > 1:
             remarks.append(f"all {answers.sum()} answers are {self.labels[answers.argmax()]}")
-        if self.rare_labels:
-            remarks.append(self._remark_on_rare_labels(f1, exact))
-        return tuple(remarks)
-
-    def _remark_on_rare_labels(self, f1: Floats, exact: float) -> str:
+        if not self.rare_labels:
+            return tuple(remarks)
         (first, few), *others = self.rare_labels.items()
-        counts = f"{first}: {few} gold statement{'' if few == 1 else 's'} of {self.support.sum()}"
-        counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
+        counts = [f"{first}: {pluralize(few, 'gold statement')} of {self.support.sum()}"]
+        counts += [f"{label}: {few}" for label, few in others]
         alone = "the F1 of each alone" if others else "its F1 alone"
-        remark = f"{counts}; {alone} moves the score by {50 / len(self.labels):.1f}"
+        remark = f"{', '.join(counts)}; {alone} moves the score by {50 / len(self.labels):.1f}"
         if self.ceiling < 1:
             remark += f", and no program can score more than {100 * self.ceiling:.1f} here"
         rest = self.support >= ENOUGH
-        if not rest.any():
-            return remark
-        return f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact):.1f}"
+        if rest.any():
+            remark += f"; over the other labels {100 * ranking_value(f1[rest], exact):.1f}"
+        return (*remarks, remark)
 
 
 def tally_statements(
@@ -350,27 +337,28 @@ def tally_statements(
 
     gold: of each record, of each of its statements, the gold labels, the primary one first. predicted: of each record,
     a label a statement; None is a record that failed: it earns nothing, and its gold labels are missed. exact_name: of
-    exact match among the parts of the score. Raises ValueError where the numbers of records or statements differ or a
-    label is unknown.
+    exact match among the parts of the score. Raises ValueError where numbers differ or a label is unknown.
     """
     check_pairs(gold, predicted)
     column = {label: k for k, label in enumerate(labels)}
     counts = np.zeros((len(gold), 3, len(labels)), dtype=np.int64)
     exact = np.zeros(len(gold), dtype=np.bool_)
     for row, (types, answer) in enumerate(zip(gold, predicted, strict=True)):
-        if answer is not None and len(answer) != len(types):
+        if answer is None:
+            for allowed in types:
+                counts[row, FN, column[allowed[0]]] += 1
+            continue
+        if len(answer) != len(types):
             raise ValueError(f"record {row + 1}: {len(answer)} labels for {len(types)} sentences; one label a sentence")
-        chosen: Sequence[str | None] = answer or [None] * len(types)
-        wrong = 0
-        for allowed, label in zip(types, chosen, strict=True):
-            right = label in allowed
-            counted = {TP: label} if right else {FN: allowed[0], FP: label}
-            for part, name in counted.items():
-                if name is None:
-                    continue
-                if name not in column:
-                    raise ValueError(f"record {row + 1}: unknown label {name!r}; one of: {', '.join(labels)}")
-                counts[row, part, column[name]] += 1
-            wrong += not right
-        exact[row] = wrong == 0
+        exact[row] = True
+        try:
+            for allowed, label in zip(types, answer, strict=True):
+                if label in allowed:
+                    counts[row, TP, column[label]] += 1
+                else:
+                    counts[row, FN, column[allowed[0]]] += 1
+                    counts[row, FP, column[label]] += 1
+                    exact[row] = False
+        except KeyError as unknown:
+            raise ValueError(f"record {row + 1}: unknown label {unknown}; one of: {', '.join(labels)}") from None
     return Tally(labels, counts, exact, exact_name)
