@@ -23,7 +23,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
@@ -38,12 +38,11 @@ ELEMENT_LABEL = re.compile(
 
 
 class Figure(NamedTuple):
-    """A whole figure or table: kind ("FIG" or "TAB"), number ("3", "S2", "1S1"), and whether it is
-    supplementary."""
+    """A whole figure or table."""
 
-    kind: str
-    number: str
-    supplement: bool
+    kind: str  # "FIG" or "TAB"
+    number: str  # "3", "S2", "1S1"
+    supplement: bool  # whether it is supplementary
 
 
 class Place(NamedTuple):
@@ -87,17 +86,18 @@ WHOLE, HALF = 1.0, 0.5
 
 
 def gain(label: str, gold: Sequence[str]) -> float:
-    """Return what a label is worth by what it says: half is for the same figure or table (kind, number, supplementary
-    or not), named once with a panel and once without. FIG 1 has nothing to do with FIG 10, nor panel A with panel B; a
-    label that cannot be read counts where it is the same."""
-    if name_of(label) in map(name_of, gold):
+    """Return what a label is worth by what it says: half is for the same figure or table, named once with a panel and
+    once without. Panel A has nothing to do with panel B; a label that cannot be read counts where it is the same."""
+    own = name_of(label)
+    names = [name_of(other) for other in gold]
+    if own in names:
         return WHOLE
-    here = place_of(label)
-    if here is None:
+    if not isinstance(own, Place):
         return 0.0
-    others = [place for place in map(place_of, gold) if place is not None]
-    near = any(here.figure == other.figure and bool(here.panel) != bool(other.panel) for other in others)
-    return HALF if near else 0.0
+    for other in names:
+        if isinstance(other, Place) and other.figure == own.figure and "" in (own.panel, other.panel):
+            return HALF
+    return 0.0
 
 
 def official_gain(label: str, gold: Sequence[str]) -> float:
@@ -105,25 +105,25 @@ def official_gain(label: str, gold: Sequence[str]) -> float:
     stands. So FIG 1 is worth half where FIG 10 or SUPP FIG 1 is gold, and an empty label wherever anything is."""
     if label in gold:
         return WHOLE
-    return HALF if any(label in other or other in label for other in gold) else 0.0
+    for other in gold:
+        if label in other or other in label:
+            return HALF
+    return 0.0
 
 
 def ndcg(ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int) -> float:
     """Return nDCG of the first `k` labels, best first, in 0-1: a label that is repeated counts once, and one that is
-    neither gold nor a candidate counts 0. gold: at least one label; candidates: all elements of the paper. Raises
-    ValueError where nothing is gold."""
-    distinct = {name_of(label): label for label in reversed(gold)}  # of each element its first label
-    worth = {name_of(label): gain(label, gold) for label in candidates} | dict.fromkeys(distinct, WHOLE)
+    neither gold nor a candidate 0. candidates: all elements of the paper. Raises ValueError where nothing is gold."""
+    worth = {name_of(label): gain(label, gold) for label in (*candidates, *gold)}
     best = sorted(worth.values(), reverse=True)
-    left = dict(worth)
-    gains = [left.pop(name_of(label), 0.0) for label in [label for label in ranked if label.strip()][:k]]
+    labels = [label for label in ranked if label.strip()]
+    gains = [worth.pop(name_of(label), 0.0) for label in labels[:k]]
     return _over_ideal(gains, best[:k], gold)
 
 
 def official_ndcg(ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int) -> float:
-    """Return nDCG as the organisers score it: each label counts as often as it stands there, and letter by letter (see
-    `official_gain`), which can be worth more than 1: up to 2.27 in the mean of the corpora that the tests hold. Raises
-    ValueError where nothing is gold."""
+    """Return nDCG as the organisers score it: each label counts as often as it stands there, by its letters (see
+    `official_gain`); it can exceed 1, up to 2.27 in the tests' corpora. Raises ValueError where nothing is gold."""
     others = [official_gain(label, gold) for label in candidates if label not in gold]
     best = sorted([WHOLE] * len(gold) + others, reverse=True)
     return _over_ideal([official_gain(label, gold) for label in ranked[:k]], best[:k], gold)
@@ -145,11 +145,8 @@ BEYOND = " (theirs has no bound of 1: repeated labels and labels of no element c
 
 @dataclass(frozen=True)
 class NdcgScores(MeanScores):
-    """The rankings of a corpus of claims; values: the mean of nDCG at both depths.
-
-    The organisers report both and prefer neither; together they tell apart rankings that are equal down to the fifth
-    place, and still count the first five twice.
-    """
+    """The rankings of a corpus of claims; values: the mean of nDCG at both depths. The organisers report both and
+    prefer neither; together they tell apart rankings that are equal down to the fifth place."""
 
     clean: Floats  # nDCG by what labels say, (claims, depths of `DEPTHS`)
     official: Floats  # the same as the organisers score them
@@ -157,18 +154,18 @@ class NdcgScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[FigureGold], predicted: Sequence[Ranking | None]) -> Self:
-        """Return the scores of rankings. None is a claim that failed: it earns nothing. Raises ValueError where the
-        numbers of claims differ."""
+        """Return the scores of rankings; a claim that failed (None) earns 0. Raises ValueError where numbers differ."""
         check_pairs(gold, predicted)
         clean = np.zeros((len(gold), len(DEPTHS)))
         official = np.zeros_like(clean)
         gold_first = np.zeros(len(gold), dtype=np.bool_)
         for row, (right, ranking) in enumerate(zip(gold, predicted, strict=True)):
-            labels = ranking or ()
-            first = labels[: len(right.findings)]
-            clean[row] = [ndcg(labels, *right, k) for k in DEPTHS]
-            official[row] = [official_ndcg(labels, *right, k) for k in DEPTHS]
-            gold_first[row] = bool(first) and all(gain(label, right.findings) == WHOLE for label in first)
+            if not ranking:
+                continue
+            clean[row] = [ndcg(ranking, *right, k) for k in DEPTHS]
+            official[row] = [official_ndcg(ranking, *right, k) for k in DEPTHS]
+            first = [gain(label, right.findings) for label in ranking[: len(right.findings)]]
+            gold_first[row] = min(first) == WHOLE
         return cls(clean.mean(axis=1), clean, official, gold_first)
 
     def right(self) -> NDArray[np.bool_]:
@@ -178,19 +175,19 @@ class NdcgScores(MeanScores):
     def corpus_score(self) -> CorpusScore:
         """Return the ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
         score = super().corpus_score().score
-        parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.mean(self.clean), strict=True)}
-        depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.mean(self.official), strict=True))
-        remark = f"as the organisers score it, letter by letter: nDCG{depths}"
-        return CorpusScore(score, parts, remarks=(remark + BEYOND * bool(self.official.max() > 1),))
+        clean_5, clean_10 = self.mean(self.clean)
+        at_5, at_10 = 100 * self.mean(self.official)
+        remark = f"as the organisers score it, letter by letter: nDCG@5 {at_5:.1f}, @10 {at_10:.1f}"
+        if self.official.max() > 1:
+            remark += BEYOND
+        return CorpusScore(score, {"ndcg_5": float(clean_5), "ndcg_10": float(clean_10)}, remarks=(remark,))
 
 
 # --- The organisers' own files
 
 
-class Claim(BaseModel):
+class Claim(BaseModel, frozen=True):
     """A claim of the organisers' file."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     findings: list[str]
@@ -202,7 +199,8 @@ def read_predictions(file: Path) -> dict[str, list[str]]:
     that stands there twice the last. Raises UserError for a file of another form."""
     try:
         with open(file, encoding="utf-8-sig", newline="") as opened:
-            return {key: labels.split(",") for key, labels, *_ in list(csv.reader(opened))[1:]}
+            rows = list(csv.reader(opened))
+        return {key: labels.split(",") for key, labels, *_ in rows[1:]}
     except (OSError, ValueError, csv.Error) as error:
         raise UserError(f"{file}: {error}; expected a CSV file with a header, an id and its labels a line") from error
 
@@ -212,11 +210,15 @@ def score_claims(
 ) -> dict[str, float]:
     """Return nDCG at k of each claim that counts: all that have gold elements; as the organisers score (`official`)
     those of them that were predicted. Raises UserError where no claim counts, at which the organisers' scorer stops."""
-    counted = [claim for claim in gold if claim.findings and (claim.id in rankings or not official)]
-    if not counted:
-        raise UserError("no claim that has gold elements was predicted; expected one at least")
     score = official_ndcg if official else ndcg
-    return {claim.id: score(rankings.get(claim.id, ()), claim.findings, claim.figures_tables, k) for claim in counted}
+    values = {}
+    for claim in gold:
+        if not claim.findings or (official and claim.id not in rankings):
+            continue
+        values[claim.id] = score(rankings.get(claim.id, ()), claim.findings, claim.figures_tables, k)
+    if not values:
+        raise UserError("no claim that has gold elements was predicted; expected one at least")
+    return values
 
 
 def main() -> None:
@@ -231,9 +233,10 @@ def main() -> None:
     for key in sorted(rankings.keys() - {claim.id for claim in gold}):
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
     for k in (3, *DEPTHS):  # of 2025 and 2024
-        clean, official = _mean_line(score_claims(gold, rankings, k)), score_claims(gold, rankings, k, official=True)
-        beyond = BEYOND * (max(official.values()) > 1)
-        print(f"nDCG@{k:<3} {clean}; as the organisers score it: {_mean_line(official)}{beyond}")
+        clean = score_claims(gold, rankings, k)
+        official = score_claims(gold, rankings, k, official=True)
+        beyond = BEYOND if max(official.values()) > 1 else ""
+        print(f"nDCG@{k:<3} {_mean_line(clean)}; as the organisers score it: {_mean_line(official)}{beyond}")
 
 
 def _mean_line(values: Mapping[str, float]) -> str:
