@@ -8,8 +8,8 @@ part of every report, and the mean length of a string stands beside them.
 by position, and prints all that the organisers' scorer says of them.
 """
 
-import argparse
-from collections.abc import Iterable, Sequence
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -35,7 +35,7 @@ WORDS_OF = "METEOR counts the words of NLTK 3.7 to 3.9.1, as the organisers did;
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
 
 class GoldAnswer(_Part):
@@ -55,13 +55,15 @@ class GoldAnswer(_Part):
     @property
     def text(self) -> str:
         """The answer as the scorer compares it: a Boolean one with its explanation."""
-        return f"{self.answer}. {self.boolean_explanation}" if self.answer_type == "Boolean" else self.answer
+        if self.answer_type == "Boolean":
+            return f"{self.answer}. {self.boolean_explanation}"
+        return self.answer
 
 
 def _as_list(value: Any) -> Any:
     """Return answers as a list: the paper's scorer takes one that stands alone, the files of 2024 hold its text."""
     if isinstance(value, str):
-        return [{"answer": value}]
+        value = {"answer": value}
     return [value] if isinstance(value, dict) else value
 
 
@@ -81,16 +83,13 @@ class ScoredEvidence(NamedTuple):
     questions: tuple[str, ...]  # alone, in order
 
 
-def strings_of(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> ScoredEvidence:
-    """Return questions with their answers as the scorer compares them. alone: strings without a question, which come
-    behind; where there are no questions (None), they stand in for them."""
+def strings_of(questions: Sequence[Question]) -> ScoredEvidence:
+    """Return questions with their answers as the scorer compares them."""
     strings: list[str] = []
-    for each in questions or ():
-        answers = [answer.text for answer in each.answers] or [NO_ANSWER]
-        strings += [f"{each.question} {answer}" for answer in answers]
-    strings += alone
-    asked = strings if questions is None else [each.question for each in questions]
-    return ScoredEvidence(tuple(strings), tuple(asked))
+    for each in questions:
+        answers = [answer.text for answer in each.answers]
+        strings += [f"{each.question} {answer}" for answer in answers or [NO_ANSWER]]
+    return ScoredEvidence(tuple(strings), tuple(each.question for each in questions))
 
 
 class ClaimGold(_Part):
@@ -118,23 +117,29 @@ class Predicted(_Part):
 
     @property
     def compared(self) -> ScoredEvidence:
-        """The evidence as the scorer compares it."""
-        return strings_of(self.questions, self.string_evidence)
+        """The evidence as the scorer compares it: strings without a question come behind the others, and stand in for
+        the questions where there are none."""
+        alone = tuple(self.string_evidence)
+        if self.questions is None:
+            return ScoredEvidence(alone, alone)
+        strings, questions = strings_of(self.questions)
+        return ScoredEvidence(strings + alone, questions)
 
     @property
     def reason(self) -> str:
         """The justification, which the evidence stands in for."""
-        return " ".join(self.compared.strings[:MOST_PAIRS]) if self.justification is None else self.justification
+        if self.justification is not None:
+            return self.justification
+        return " ".join(self.compared.strings[:MOST_PAIRS])
 
 
 class Pair(_Part):
-    """A question, its answer, and the page that the answer rests on. filled: nobody asked it or answered it, the
-    passage was put there to fill the list up."""
+    """A question, its answer, and the page that the answer rests on."""
 
     question: str
     answer: str
     url: str = ""
-    filled: bool = False
+    filled: bool = False  # nobody asked or answered it: the passage fills the list up
 
 
 class FactCheck(NamedTuple):
@@ -146,10 +151,9 @@ class FactCheck(NamedTuple):
     @property
     def compared(self) -> ScoredEvidence:
         """The evidence as the scorer compares it."""
-        pairs = self.evidence
-        return ScoredEvidence(
-            tuple(f"{pair.question} {pair.answer}" for pair in pairs), tuple(pair.question for pair in pairs)
-        )
+        strings = [f"{pair.question} {pair.answer}" for pair in self.evidence]
+        questions = [pair.question for pair in self.evidence]
+        return ScoredEvidence(tuple(strings), tuple(questions))
 
 
 # --- Scores
@@ -158,10 +162,7 @@ class FactCheck(NamedTuple):
 @lru_cache(maxsize=200_000)
 def evidence_match(predicted: tuple[str, ...], gold: tuple[str, ...]) -> float:
     """Return how well predicted strings match gold ones, in 0-1: METEOR of the best assignment of one to one, over the
-    number of gold strings. The first ten predicted ones count; more of them than gold costs nothing.
-
-    Raises ValueError where there are no gold strings.
-    """
+    number of gold strings. The first ten predicted ones count. Raises ValueError where there are no gold strings."""
     if not gold:
         raise ValueError("no gold evidence: expected at least one question")
     kept = predicted[:MOST_PAIRS]
@@ -194,10 +195,11 @@ class Matches(MeanScores):
         answers = [[guess.label] if guess else None for guess in predicted]
         labels = tally_statements([[[right.label]] for right in gold], answers, AVERITEC_LABELS)
         evidence, questions, words = np.zeros((3, len(gold)))
-        for row, (guess, right) in enumerate(zip(predicted, gold, strict=True)):
+        for row, guess in enumerate(predicted):
             if guess is None or not guess.compared.strings:
                 continue
-            ours, theirs = guess.compared, right.compared
+            ours = guess.compared
+            theirs = gold[row].compared
             evidence[row] = evidence_match(ours.strings, theirs.strings)
             questions[row] = evidence_match(ours.questions, theirs.questions)
             words[row] = np.mean([len(text.split()) for text in ours.strings[:MOST_PAIRS]])
@@ -206,16 +208,14 @@ class Matches(MeanScores):
 
     def surrogate(self, baseline: Self) -> Floats:
         """Return what an optimizer sees of each claim, 0-1: half for the label, and half for evidence up to the
-        threshold. The score itself is a mean, but a step: most programs that are a little better would look the
-        same."""
+        threshold. The score itself is a step: most programs that are a little better would look the same."""
         return self.times_weight(0.5 * self.labels.exact + 0.5 * np.minimum(self.evidence / HEADLINE, 1))
 
     def weighted(self, weights: Sequence[float]) -> Self:
         return replace(super().weighted(weights), labels=self.labels.weighted(weights))
 
     def corpus_score(self) -> CorpusScore:
-        """Return the score at .25 with accuracy, macro-F1, and how well evidence and questions match (in 0-1), and each
-        label. Raises ValueError for an empty corpus."""
+        """Return the score at .25 with accuracy, macro-F1, matches and each label. Raises ValueError for no records."""
         labels = self.labels.corpus_score()
         parts = {
             "accuracy": float(self.mean(self.labels.exact)),
@@ -231,8 +231,7 @@ class Matches(MeanScores):
 
 
 def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], matches: Matches) -> dict[str, float]:
-    """Return what the organisers' scorer prints of predictions, in 0-1, by name. Evidence of a type of claim counts 0
-    up to .25, whatever the label."""
+    """Return what the organisers' scorer prints, in 0-1, by name. Evidence of a type of claim counts 0 up to .25."""
     report = matches.corpus_score()
     counted = np.where(matches.evidence > HEADLINE, matches.evidence, 0.0)
     by_type: dict[str, list[float]] = {}
@@ -255,9 +254,7 @@ def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], 
 
 def main() -> None:
     """Run the command; raises UserError where the files cannot be scored."""
-    parser = argparse.ArgumentParser(
-        prog="python -m aisr.metrics.averitec", description="The AVeriTeC score of a file."
-    )
+    parser = ArgumentParser(prog="python -m aisr.metrics.averitec", description="The AVeriTeC score of a file.")
     parser.add_argument("references", type=Path, help="JSON list of claims with gold, such as dev.json")
     parser.add_argument("predictions", type=Path, help="JSON list in the same order, in the format of 2024 or before")
     options = parser.parse_args()
