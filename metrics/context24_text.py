@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from aisr.base.errors import run_command
 from aisr.base.jsonl import read_list
@@ -44,16 +44,14 @@ ROUGE_KINDS = ("rouge1", "rouge2", "rougeL")  # as rouge-score calls them; not r
 
 @lru_cache(maxsize=200_000)
 def rouge(predicted: str, gold: str) -> Rouge:
-    """Return how alike two texts are; 0 where one has no letter or digit of ASCII, all that rouge-score takes for a
-    word."""
+    """Return how alike two texts are; 0 where one has no letter or digit of ASCII: rouge-score knows no other words."""
     scores = _scorer().score(gold, predicted)
     return Rouge(*(float(scores[kind].fmeasure) for kind in ROUGE_KINDS))
 
 
 @cache
 def _scorer() -> Any:
-    """Return the scorer, which stems a text once. Made at the first use: the import brings NLTK's, which takes
-    seconds."""
+    """Return the scorer, which stems a text once. Made at the first use: importing NLTK takes seconds."""
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer
 
@@ -82,8 +80,8 @@ class RougeScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str] | None]) -> Self:
-        """Return the scores of snippets. None is a claim that failed: it earns nothing, as does one without gold.
-        Raises ValueError where the numbers of claims differ."""
+        """Return the scores of snippets; claims that failed (None) or have no gold earn 0. Raises ValueError where
+        numbers differ."""
         check_pairs(gold, predicted)
         rouge = np.zeros((len(gold), len(ROUGE_KINDS)))
         snippets = np.zeros(len(gold))
@@ -98,10 +96,9 @@ class RougeScores(MeanScores):
         return cls(values=rouge[:, RANKING], rouge=rouge, snippets=snippets, words=words)
 
     def corpus_score(self) -> CorpusScore:
-        """Return mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty
-        corpus."""
+        """Return mean ROUGE-1, -2 and -L, and how many and how long snippets are. Raises ValueError for no records."""
         records_of(self)
-        means = dict(zip(Rouge._fields, map(float, self.mean(self.rouge)), strict=True))
+        means = Rouge(*self.mean(self.rouge).tolist())._asdict()
         remark = "no claim has a snippet"
         if self.snippets.any():
             remark = (
@@ -114,9 +111,7 @@ class RougeScores(MeanScores):
 # --- The organisers' own files
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Row(BaseModel, frozen=True):
     id: str
     context: list[str]
 
@@ -129,17 +124,16 @@ def main() -> None:
     parser.add_argument("gold", type=Path, help="JSON list of claims with gold snippets, such as task2-train-dev.json")
     parser.add_argument("predictions", type=Path, help="JSON list of claims with predicted snippets")
     options = parser.parse_args()
-    gold, answers = (
-        {row.id: row.context for row in read_list(file, _Row)} for file in (options.gold, options.predictions)
-    )
+    gold = {row.id: row.context for row in read_list(options.gold, _Row)}
+    answers = {row.id: row.context for row in read_list(options.predictions, _Row)}
     for key in answers.keys() - gold.keys():
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
     predicted = [answers.get(key, []) for key in gold]
     means = RougeScores.of(list(gold.values()), predicted).corpus_score().parts
     for name, value in means.items():
         print(f"{name:10} {100 * value:5.1f}")
-    missing = sum(not (texts and right) for texts, right in zip(predicted, gold.values(), strict=True))
-    print(f"of {len(gold)} claims, {missing} of which count as 0: not predicted, or no gold")
+    missing = [key for key, right in gold.items() if not right or not answers.get(key)]
+    print(f"of {len(gold)} claims, {len(missing)} of which count as 0: not predicted, or no gold")
 
 
 if __name__ == "__main__":

@@ -69,15 +69,17 @@ def in_words(gain: Interval, other: str) -> str:
     """Return in words what the difference from another program tells."""
     if gain[1:] == DIFFERENCES:
         return "too few independent records to tell"
-    way = "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better and no worse"
-    return f"{way} than {other}"
+    if gain.low > 0:
+        return f"better than {other}"
+    if gain.high < 0:
+        return f"worse than {other}"
+    return f"no better and no worse than {other}"
 
 
 def score_interval(scores: Scores, group: Group | None = None) -> Interval:
     """Return the ranking score with its 95 % interval, in 0-1.
 
     group: of each record, where known; records of one group are not independent. Records count by `Scores.weight`.
-
     Raises ValueError where there are no records, and where the score is not a number.
     """
     return _interval(scores.ranking, scores.weight, scores.rows, SHARES, RIGHT_AND_WRONG, group)
@@ -86,8 +88,7 @@ def score_interval(scores: Scores, group: Group | None = None) -> Interval:
 def difference_interval(scores: Scores, baseline: Scores, group: Group | None = None) -> Interval:
     """Return the ranking score minus that of `baseline` on the same records, in -1 to 1, with its 95 % interval.
 
-    group: as in `score_interval`; both have the same weights. Raises ValueError as that does, and where the numbers of
-    records differ.
+    group: as in `score_interval`; both have the same weights. Raises ValueError as that does, and where numbers differ.
     """
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
@@ -100,8 +101,7 @@ def difference_interval(scores: Scores, baseline: Scores, group: Group | None = 
 
 
 def effective_number(weights: Floats) -> float:
-    """Return how many units of equal weight vary as much as these do: their number where they weigh the same, less
-    otherwise (Kish 1965)."""
+    """Return how many units of equal weight vary as much: all of them where they weigh the same (Kish 1965)."""
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
@@ -109,8 +109,7 @@ def _interval(
     statistic: Statistic, weights: Floats, rows: Floats, bounds: Bounds, added: float, group: Group | None
 ) -> Interval:
     """Return a statistic with its interval (see the module). weights: of each record; rows: what each record adds, by
-    which records are equal; bounds: the lowest and highest value of the statistic; added: how many records are added at
-    each of these."""
+    which records are equal; bounds: of the statistic; added: how many records are added at each bound."""
     records = len(weights)
     if not records:
         raise ValueError("no records: an empty corpus has no interval")
@@ -123,11 +122,13 @@ def _interval(
         return Interval(round(value, DECIMALS), *bounds)
 
     count, variance = _effective_records(statistic, weights, rows, place, groups)
+    lowest, highest = bounds
     total = count + 2 * added
-    middle = (count * value + added * sum(bounds)) / total
-    square = (count * (count * variance + value**2) + added * (bounds[0] ** 2 + bounds[1] ** 2)) / total
+    middle = (count * value + added * (lowest + highest)) / total
+    square = (count * (count * variance + value**2) + added * (lowest**2 + highest**2)) / total
     reach = stdtrit(groups - 1, 0.975) * np.sqrt(max(square - middle**2, 0.0) / total)
-    low, high = max(bounds[0], min(middle - reach, value)), min(bounds[1], max(middle + reach, value))
+    low = max(lowest, min(middle - reach, value))
+    high = min(highest, max(middle + reach, value))
     return Interval(round(value, DECIMALS), round(float(low), DECIMALS), round(float(high), DECIMALS))
 
 
@@ -145,7 +146,8 @@ def _effective_records(
     moves = without - without.mean()
     varied = (moves**2).sum() ** 2 / max((moves**4).sum(), NEGLIGIBLE**2)  # how many groups make the difference
     trust = 2 * max(varied * (varied - 1), 0.0)
-    estimate, worst = max(_variance(without) / over_records, 1.0), records / groups
+    estimate = max(_variance(without) / over_records, 1.0)
+    worst = records / groups
     effect = (trust * estimate + worst) / (trust + 1)
     return records / effect, over_records * effect
 

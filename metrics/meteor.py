@@ -75,12 +75,11 @@ INFLECTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 @lru_cache(maxsize=100_000)
 def synonyms(word: str) -> frozenset[str]:
-    """Return the single words of all synsets of a word, of every part of speech; empty where WordNet does not know
-    it."""
+    """Return the single words of all synsets of a word, of every part of speech; none for an unknown one."""
     lower = word.lower()
     found = set[str]()
     for name, part in _table().items():
-        regular = [lower[: -len(old)] + new for old, new in INFLECTIONS[name] if lower.endswith(old)]
+        regular = [lower.removesuffix(old) + new for old, new in INFLECTIONS[name] if lower.endswith(old)]
         for form in {lower, *part["irregular"].get(lower, regular)}:
             found.update(part["synonyms"].get(form, "").split())
     return frozenset(found)
@@ -110,10 +109,8 @@ class Within:
 def meteor(candidate: str, reference: str) -> float:
     """Return how much of a reference a candidate says, in its order: 0 to less than 1; n equal words: 1 - .5 / n^3."""
     score, stemmer = _scorer()
-    within = Within(_stems(reference))
-    return float(
-        score(meteor_words(reference), meteor_words(candidate), preprocess=str, stemmer=stemmer, wordnet=within)
-    )
+    words, said = meteor_words(reference), meteor_words(candidate)
+    return float(score(words, said, preprocess=str, stemmer=stemmer, wordnet=Within(_stems(reference))))
 
 
 @lru_cache(maxsize=100_000)
