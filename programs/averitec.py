@@ -1,12 +1,12 @@
 """AVeriTeC: a claim and a collection of documents; questions and answers as evidence, and a label.
 
 In three typed steps: what to ask about a claim, what its documents answer, and what that makes of the claim. Format:
-the public files of the data set (Schlichtkrull et al. 2023), and those of the FEVER workshop's shared task of 2024 for
-predictions.
+the public files of the data set (Schlichtkrull et al. 2023); for predictions also that of the FEVER workshop of 2024.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -78,18 +78,17 @@ AROUND = 250  # characters of a passage before a quotation in a prompt, and behi
 
 
 class AveritecRecord(Record):
-    """A claim to check. claim_id: its place in the organisers' file, from 0, which names its file of pages; documents:
-    these pages, or the best excerpts of them."""
+    """A claim to check."""
 
     converter: ClassVar[str] = "convert averitec {file} --documents knowledge_store --out records.jsonl"
-    claim_id: int | None = Field(default=None, ge=0)
+    claim_id: int | None = Field(default=None, ge=0)  # its place in the organisers' file, which names its file of pages
     claim: Text
     speaker: str | None = None
     claim_date: str | None = None
     location_ISO_code: str | None = None  # noqa: N815  # the files call it so
     reporting_source: str | None = None
     original_claim_url: str | None = None
-    documents: list[Document] | None = None
+    documents: list[Document] | None = None  # its pages, or the best excerpts of them
     label: AveritecLabel | None = None
     questions: list[Question] | None = None
     claim_types: Sequence[str] = ()
@@ -103,7 +102,6 @@ class AveritecRecord(Record):
 
     @property
     def gold(self) -> ClaimGold | None:
-        """The gold label and evidence; None where they are withheld."""
         return None if self.label is None else ClaimGold.model_validate(self, from_attributes=True)
 
 
@@ -119,18 +117,17 @@ class AveritecPrediction(Prediction):
 
     @classmethod
     def line(cls, answer: FactCheck | ClaimGold) -> dict[str, Any]:
-        """Return an answer as the fields of a line: of gold the strings that the scorer compares; a pair says whether
-        it is filled in where it is."""
+        """Return an answer as the fields of a line: of gold the strings that the scorer compares."""
         if isinstance(answer, ClaimGold):
             return {"label": answer.label, "evidence": list(answer.compared.strings)}
-        evidence = [pair.model_dump(exclude=None if pair.filled else {"filled"}) for pair in answer.evidence]
+        evidence = []
+        for pair in answer.evidence:
+            hidden = set() if pair.filled else {"filled"}
+            evidence.append(pair.model_dump(exclude=hidden))
         return {"label": answer.label, "evidence": evidence}
 
 
-# --- The program
-
-
-# Their docstrings are the instruction, byte for byte what `tests/golden/prompts` holds.
+# --- The program: the docstrings of its signatures are instructions, byte for byte what `tests/golden/prompts` holds
 
 
 class AskAboutClaim(dspy.Signature):
@@ -221,10 +218,7 @@ class Averitec(Program):
         """Return a record as a case: inputs `claim`, `context`, `passages` (the best by the claim alone),
         `candidates` (their ids) and `collection`, all passages by their ids; where it is labelled, also the right
         outputs of the three predictors, `questions`, `pairs` (those whose page is among them) and `label`, with
-        `evidence`.
-
-        Raises UserError for a record without documents.
-        """
+        `evidence`. Raises UserError for a record without documents."""
         if record.documents is None:
             raise UserError(f"{record.id}: documents: missing; expected a list of pages, each with url and text")
         collection = passages_of(record.documents)
@@ -259,14 +253,7 @@ class Averitec(Program):
         `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `lm_evidence_ids`,
         those that the pairs rest on. The next passages fill the evidence up to ten pairs, as answers to "Is it true
         that …?": they are marked, and the LM does not see them."""
-        answer = self.ask(
-            self.inquire,
-            lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
-            counts={"questions": (1, MOST_QUESTIONS)},
-            claim=claim,
-            context=context,
-        )
-        questions = [item(question) for question in answer.questions if question.strip()][:MOST_QUESTIONS]
+        questions = self._find_questions(claim, context)
         best = best_passages(collection, [claim, *questions], 2 * PASSAGES_READ, self.match)
         read = dict(list(best.items())[:PASSAGES_READ])
         pairs = self._find_pairs(read, claim=claim, context=context, questions=questions) if read else []
@@ -276,13 +263,24 @@ class Averitec(Program):
         (final,) = self.decide(answer, "label")
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in best.items() if key not in named]
+        distinct = list(dict.fromkeys([*evidence, *filled(claim, spare)]))
         return dspy.Prediction(
             label=final.label,
-            evidence=list(dict.fromkeys([*evidence, *filled(claim, spare)]))[:MOST_PAIRS],
+            evidence=distinct[:MOST_PAIRS],
             judgements=[final],
             lm_evidence_ids=named,
             ranking=list(read),
         )
+
+    def _find_questions(self, claim: str, context: str) -> list[str]:
+        """Return what to ask about a claim."""
+
+        def complain(answer: dspy.Prediction) -> str | None:
+            return None if any(map(str.strip, answer.questions)) else "it asks nothing"
+
+        counts = {"questions": (1, MOST_QUESTIONS)}
+        answer = self.ask(self.inquire, complain, counts=counts, claim=claim, context=context)
+        return [item(question) for question in answer.questions if question.strip()][:MOST_QUESTIONS]
 
     def _find_pairs(self, read: PassagesById, **inputs: Any) -> list[SourcedPair]:
         """Return what the passages answer, each pair with the id of one of them."""
@@ -305,7 +303,8 @@ def _context(record: AveritecRecord) -> str:
         "source": record.reporting_source,
         "country": record.location_ISO_code,
     }
-    return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
+    parts = [f"{name} {item(value)}" for name, value in known.items() if value]
+    return "; ".join(parts) or "nothing is known"
 
 
 def as_lines(pairs: Sequence[Pair], sources: Mapping[str, str]) -> str:
@@ -320,9 +319,12 @@ def as_lines(pairs: Sequence[Pair], sources: Mapping[str, str]) -> str:
 
 def _in_passage(answer: str, passage: str) -> str:
     """Return an answer that quotes its passage in quotation marks amid that, any other before what is nearest there."""
-    quote, whole = stretch(answer, (passage,)), " ".join(passage.split())
+    whole = " ".join(passage.split())
+    if not whole:
+        return answer
+    quote = stretch(answer, (passage,))
     if quote is None:
-        return f"{answer} (passage: {excerpt(answer, whole, 2 * AROUND)})" if whole else answer
+        return f"{answer} (passage: {excerpt(answer, whole, 2 * AROUND)})"
     before, _, after = whole.partition(quote)
     if len(before) > AROUND:
         before = CUT + before[-AROUND:].partition(" ")[2]
@@ -339,7 +341,10 @@ def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
 
 def passage_lines(passages: PassagesById) -> str:
     """Return passages as an LM reads them: one a line, each after its id and the name of the site that it is from."""
-    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
+    rows = []
+    for key, passage in passages.items():
+        text = item(passage.text, passages.__contains__)
+        rows.append(f"[{key}] ({_site(passage.url)}) {text}")
     return plain("\n".join(rows))
 
 
@@ -401,7 +406,6 @@ class AveritecTask(Task):
         return evidence_match(answer.compared.strings, gold.compared.strings) > HEADLINE
 
     def feedback(self, gold: ClaimGold, answer: FactCheck) -> str:
-        """Return what is wrong with label and evidence."""
         right = gold.compared.strings
         match = evidence_match(answer.compared.strings, right)
         if answer.label == gold.label:
@@ -419,20 +423,21 @@ class AveritecTask(Task):
         return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
 
     def submitted_fields(self, record: AveritecRecord) -> dict[str, Any]:
-        """Return the id, the place in the organisers' file, and the claim."""
         return {"id": record.id, "claim_id": record.claim_id, "claim": record.claim}
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write a JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's
         page (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields.
         Raises UserError where claims have numbers and these are not all from 0 on: servers match by position."""
+        ordered = list(lines)
         numbers = {line["claim_id"] for line in lines}
-        if numbers != {None} and numbers != set(range(len(lines))):
-            raise UserError(
-                f"claim_id: servers match by position, so expected each of 0 to {len(lines) - 1} once: predict the "
-                "whole file of the organisers"
-            )
-        ordered = lines if numbers == {None} else sorted(lines, key=lambda line: int(line["claim_id"]))
+        if numbers != {None}:
+            if numbers != set(range(len(lines))):
+                raise UserError(
+                    f"claim_id: servers match by position, so expected each of 0 to {len(lines) - 1} once: predict the "
+                    "whole file of the organisers"
+                )
+            ordered.sort(key=itemgetter("claim_id"))
         entries = [{**line, "claim_id": k, "pred_label": line["label"]} for k, line in enumerate(ordered)]
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
@@ -440,35 +445,35 @@ class AveritecTask(Task):
         return {claim_key(record.claim), *evidence_keys(self.long_texts(record))}
 
     def long_texts(self, record: AveritecRecord) -> list[str]:
-        """Return the gold answers and what is held of the pages that they are from; of other pages many claims have
-        some."""
+        """Return the gold answers and what is held of their pages; of other pages many claims have some."""
         answers = [answer for answer in gold_answers(record) if answer.answer_type != UNANSWERABLE]
         pages = {answer.source_url for answer in answers} - {None, ""}
-        documents = [document for document in record.documents or () if document.url in pages]
-        return [answer.answer for answer in answers] + [document.text for document in documents]
+        texts = [answer.answer for answer in answers]
+        texts += [document.text for document in record.documents or () if document.url in pages]
+        return texts
 
     def shown_evidence(self, record: AveritecRecord, case: Case, answer: FactCheck | None) -> list[ShownEvidence]:
         """Return the predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The
         label does not rest on filled pairs."""
-        gold = gold_pages(record)
-        predicted = [
-            ShownEvidence(
-                key=f"evidence {place}",
-                text=f"{pair.question} {pair.answer}",
-                gold=pair.url in gold,
-                chosen=0 if pair.filled else place,
-            )
-            for place, pair in enumerate(answer.evidence if answer else (), start=1)
-        ]
-        passages = [(key, case.example.collection[key]) for key in case.example.candidates]
-        read = [ShownEvidence(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages]
-        return [*predicted, *read]
+        gold, shown = gold_pages(record), []
+        for place, pair in enumerate(answer.evidence if answer else (), start=1):
+            text = f"{pair.question} {pair.answer}"
+            chosen = 0 if pair.filled else place
+            shown.append(ShownEvidence(key=f"evidence {place}", text=text, gold=pair.url in gold, chosen=chosen))
+        for key in case.example.candidates:
+            passage = case.example.collection[key]
+            shown.append(ShownEvidence(key=key, text=passage.text, gold=passage.url in gold))
+        return shown
 
     def query(self, record: AveritecRecord) -> Query:
         """Return the claim, in the passages of its documents; gold are those of gold pages."""
-        passages, pages = passages_of(record.documents or []), gold_pages(record)
-        texts = {key: passage.text for key, passage in passages.items()}
-        gold = [key for key, passage in passages.items() if passage.url in pages]
+        pages = gold_pages(record)
+        texts: dict[str, str] = {}
+        gold: list[str] = []
+        for key, passage in passages_of(record.documents or []).items():
+            texts[key] = passage.text
+            if passage.url in pages:
+                gold.append(key)
         return Query(record.claim, texts, gold)
 
     def missing_evidence(self, record: AveritecRecord) -> str:
