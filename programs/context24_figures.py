@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import dspy
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
-from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, rank_elements, siblings
+from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, places_about, rank_elements
 from aisr.task import (
     Case,
     PicturePath,
@@ -66,10 +66,8 @@ def _fit(label: str) -> str:
 Label = Annotated[str, AfterValidator(_fit)]
 
 
-class Element(BaseModel):
+class Element(BaseModel, frozen=True):
     """A figure, a panel of one, or a table: a candidate. Where its picture is, as a path below the image root."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     label: Label
     caption: str = ""
@@ -104,7 +102,6 @@ class Context24FiguresRecord(Record):
 
     @property
     def img_paths(self) -> list[str]:
-        """The pictures of the elements, as paths below the image root."""
         return [element.img_path for element in self.elements if element.img_path]
 
     @property
@@ -121,10 +118,7 @@ class Context24FiguresPrediction(Prediction):
     ranking: list[str]
 
 
-# --- The program
-
-
-# Its docstring is the instruction, byte for byte what `tests/golden/prompts` holds.
+# --- The program: the docstring of its signature is the instruction, byte for byte what `tests/golden/prompts` holds
 
 
 class RankElements(dspy.Signature):
@@ -160,8 +154,7 @@ class Context24Figures(Program):
     def prepare(self, record: Context24FiguresRecord) -> Case:
         """Return a record as a case: inputs `claim`, `elements` (the best, as an LM reads them), `candidates`
         (their labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements
-        among these, then their figures and panels). It is complete, and a demo, where one is among them.
-        """
+        among these, then their figures and panels). It is complete, and a demo, where one is among them."""
         paper = record.paper
         texts = documents(paper)
         best_first = rank_elements(record.claim, paper, self.match)
@@ -175,7 +168,9 @@ class Context24Figures(Program):
         }
         if record.gold is None:
             return self.case(record, inputs, {})
-        wanted = _wanted(record.gold, candidates)
+        worth = {label: gain(label, record.gold.findings) for label in candidates}
+        wanted = [label for label in candidates if worth[label] > 0]
+        wanted.sort(key=lambda label: -worth[label])
         is_complete = not {*wanted}.isdisjoint(record.gold.findings)
         demo: dict[str, Any] | None = {} if is_complete else None
         return self.case(record, inputs, {"ranking": wanted}, demo, is_complete)
@@ -183,8 +178,7 @@ class Context24Figures(Program):
     def forward(
         self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]
     ) -> dspy.Prediction:
-        """Return `ranking`, the labels of all elements, best first, and `lm_evidence_ids`, those that the LM put in
-        order."""
+        """Return `ranking`, the labels of all elements, best first, and `lm_evidence_ids`, those that the LM named."""
         named: list[str] = []
         if len(candidates) > 1:
             answer = self.ask(
@@ -214,47 +208,48 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     so does a sentence, with the panel that it names before the figure that it belongs to."""
     texts = tuple(index_of(paper.paragraphs, TextIndex).sentences)
     cited = cited_by(texts, paper.labels)
-    owner = [next((label for label in named if label in labels), "") for named in cited]
-    groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption
+    owner: list[str] = []  # of each sentence the element whose line shows it; "" for none
+    for named in cited:
+        known = [label for label in named if label in labels]
+        owner.append(known[0] if known else "")
+    rows: dict[str, _Row] = {}
+    groups: dict[object, list[str]] = {}  # labels under one caption
     for label in labels:
         about = tuple(place for place, named in enumerate(cited) if label in named)
-        near = {label} if about else siblings(label, paper.labels)
-        owners = dict.fromkeys(owner[place] for place, named in enumerate(cited) if near.intersection(named))
-        row = _Row(paper.captions[label].own_part, about, tuple(filter(None, owners)))
-        groups.setdefault(paper.captions[label].whole or row, {}).setdefault(row, []).append(label)
+        owners = dict.fromkeys(owner[place] for place in places_about(label, cited, paper.labels))
+        caption = paper.captions[label]
+        rows[label] = _Row(caption.own_part, about, tuple(filter(None, owners)))
+        groups.setdefault(caption.whole or rows[label], []).append(label)
 
     def line(own: Sequence[str], *parts: str) -> str:
         marks = [f"[{label}]" for label in own]
         return " ".join([*marks, *(item(part, paper.captions.__contains__) for part in parts if part)])
 
     lines = []
-    for rows in groups.values():
-        members = [label for label in labels if any(label in own for own in rows.values())]
-        first = members[0]
-        shared = excerpt(claim, paper.captions[first].whole, SHARED_CAPTION)
-        if len(rows) > 1:
+    for members in groups.values():
+        first, place = paper.captions[members[0]], place_of(members[0])
+        is_panel = place is not None and place.panel != ""
+        shared = excerpt(claim, first.whole, SHARED_CAPTION)
+        parted: dict[_Row, list[str]] = {}
+        for label in members:
+            parted.setdefault(rows[label], []).append(label)
+        if len(parted) > 1:
             lines.append(line(members, shared))
-        for row, own in rows.items():
-            if len(rows) > 1:
-                caption = excerpt(claim, row.part, OWN_CAPTION)
-            elif len(members) > 1 or (not row.part and (place := place_of(first)) and place.panel):
-                caption = shared
+        for row, own in parted.items():
+            if len(parted) > 1:
+                shown = excerpt(claim, row.part, OWN_CAPTION)
+            elif len(members) > 1 or (is_panel and not row.part):
+                shown = shared
             else:
-                caption = excerpt(claim, paper.captions[first].text, OWN_CAPTION)
+                shown = excerpt(claim, first.text, OWN_CAPTION)
             citing = " ".join(texts[place] for place in row.about if owner[place] in own)
             if citing:
-                citing = excerpt(claim, citing, max(READ_OF_ELEMENT - len(caption), LEAST_CITING))
+                citing = excerpt(claim, citing, max(READ_OF_ELEMENT - len(shown), LEAST_CITING))
             elif row.beside:
                 citing = f"see {', '.join(row.beside)}"
-            if caption or citing:
-                lines.append(line(own, caption, citing))
+            if shown or citing:
+                lines.append(line(own, shown, citing))
     return plain("\n".join(lines))
-
-
-def _wanted(gold: FigureGold, candidates: Sequence[str]) -> list[str]:
-    """Return the gold elements among the candidates, and behind them their figures and panels."""
-    worth = {label: gain(label, gold.findings) for label in candidates}
-    return sorted(filter(worth.get, candidates), key=lambda label: -worth[label])
 
 
 # --- The task
@@ -299,7 +294,6 @@ class Context24FiguresTask(Task):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        """Return the ranking by BM25."""
         return tuple(rank_elements(record.claim, record.paper, bm25)[:RANKED])
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -308,7 +302,9 @@ class Context24FiguresTask(Task):
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(["claimid", "predictions"])
-        table.writerows([line["id"], ",".join(dict.fromkeys(map(str.strip, line["ranking"])))] for line in lines)
+        for line in lines:
+            labels = dict.fromkeys(label.strip() for label in line["ranking"])
+            table.writerow([line["id"], ",".join(labels)])
         write_whole(out, text.getvalue())
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
@@ -325,15 +321,18 @@ class Context24FiguresTask(Task):
         place = place_of(gold.findings[0])
         if place is None:
             return "other"
-        return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
+        if place.figure.kind == "TAB":
+            return "table"
+        return "panel" if place.panel else "figure"
 
     def shown_evidence(self, record: Context24FiguresRecord, case: Case, answer: Ranking | None) -> list[ShownEvidence]:
         """Return the elements: those that were named in their order, then the others."""
         texts = documents(record.paper)
         pictures = {element.label: element.img_path for element in record.elements}
         named = [label for label in answer or () if label in texts]
-        return [
-            ShownEvidence(
+        evidence = []
+        for label in dict.fromkeys([*named, *texts]):
+            piece = ShownEvidence(
                 key=label,
                 text=texts[label],
                 picture=pictures[label],
@@ -341,8 +340,8 @@ class Context24FiguresTask(Task):
                 gold=label in (record.findings or ()),
                 chosen=named.index(label) + 1 if label in named else 0,
             )
-            for label in dict.fromkeys([*named, *texts])
-        ]
+            evidence.append(piece)
+        return evidence
 
 
 CONTEXT24_FIGURES = Context24FiguresTask()

@@ -64,13 +64,12 @@ LONGEST_RANGE = 30  # figures that a range may span: no paper says Figs. 1-400
 
 
 class Cited(NamedTuple):
-    """A figure or table that is cited: kind ("FIG" or "TAB"), number without the S of a supplementary one, and the
-    panels, in capitals; none where it is cited as a whole."""
+    """A figure or table that is cited."""
 
-    kind: str
-    number: str
+    kind: str  # "FIG" or "TAB"
+    number: str  # without the S of a supplementary one
     supplement: bool
-    panels: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ()  # in capitals; none where it is cited as a whole
 
 
 def citations(text: str) -> list[Cited]:
@@ -114,9 +113,9 @@ def _range(first: Cited, last: Cited, many: bool) -> list[Cited]:
     if "S" in first.number + last.number:
         return [first]
     numbers = range(int(first.number) + 1, int(last.number) + 1)
-    is_range = 0 < len(numbers) <= LONGEST_RANGE
-    if is_range and (many or not first.panels):
-        return [first, *(first._replace(number=str(number), panels=()) for number in numbers)]
+    if 0 < len(numbers) <= LONGEST_RANGE and (many or not first.panels):
+        others = [first._replace(number=str(number), panels=()) for number in numbers]
+        return [first, *others]
     if first.panels:
         return [first]
     return [first._replace(number=f"{first.number}-{last.number}")]
@@ -136,12 +135,16 @@ def spelled_out(panels: str) -> tuple[str, ...]:
 def _with_panels(panels: tuple[str, ...], letters: str, dashed: bool) -> tuple[str, ...]:
     """Return panels with those that follow: `AB` is two, while `Aii`, which counts on within a panel, is one. dashed:
     all panels up to the last one follow."""
-    more = letters.upper()
+    more = list(letters.upper())
     if dashed and panels and panels[-1] < more[0]:
-        more = "".join(map(chr, range(ord(panels[-1]), ord(more[0]) + 1)))
-    elif sorted(set(more)) != list(more):
-        more = more[0]
-    return tuple(dict.fromkeys((*panels, *more)))
+        more = _from_to(panels[-1], more[0])
+    elif sorted(set(more)) != more:
+        more = more[:1]
+    return tuple(dict.fromkeys([*panels, *more]))
+
+
+def _from_to(first: str, last: str) -> list[str]:
+    return [chr(sign) for sign in range(ord(first), ord(last) + 1)]
 
 
 # --- What a caption says of each panel
@@ -178,9 +181,15 @@ def parts(caption: str) -> CaptionParts:
     """Return the parts of a caption; one without panels is all head."""
     text = " ".join(MARKUP.sub("", caption).split())
     for way in WAYS:
-        marks = _in_order(text, [_Mark(*mark.span(), spelled_out(mark["panels"])) for mark in way.finditer(text)])
-        if len({panel for mark in marks for panel in mark.panels}) > 1:
-            return _divided(text, marks, way is WAYS[0] and _trails(text, marks))
+        found = [_Mark(*match.span(), spelled_out(match["panels"])) for match in way.finditer(text)]
+        marks = _in_order(text, found)
+        panels: set[str] = set()
+        for mark in marks:
+            panels.update(mark.panels)
+        if len(panels) > 1:
+            # Marks in brackets may stand behind what they are about, whatever follows the last.
+            trail = way is WAYS[0] and not BEFORE.search(text, 0, marks[0].begin)
+            return _divided(text, marks, trail and all(BEHIND.match(text, mark.end) for mark in marks[:-1]))
     return CaptionParts(text, {})
 
 
@@ -188,19 +197,19 @@ def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
     """Return the marks that begin a part: A first, then what comes next in the alphabet; and where a sentence begins
     with one, panels that had their turn before."""
     kept: list[_Mark] = []
-    last = ord("A") - 1
+    last = 0
     for mark in marks:
         first = ord(mark.panels[0])
-        begins = not mark.begin or BEFORE.search(text, 0, mark.begin) is not None
-        if last < first <= last + 1 + SKIPPED * bool(kept) or (kept and begins and first <= last):
+        if not kept:
+            is_part = first == ord("A")
+        elif first > last:
+            is_part = first <= last + 1 + SKIPPED
+        else:
+            is_part = not mark.begin or BEFORE.search(text, 0, mark.begin) is not None
+        if is_part:
             kept.append(mark)
             last = max(last, *map(ord, mark.panels))
     return kept
-
-
-def _trails(text: str, marks: Sequence[_Mark]) -> bool:
-    """Return whether marks stand behind what they are about, whatever follows the last."""
-    return not BEFORE.search(text, 0, marks[0].begin) and all(BEHIND.match(text, mark.end) for mark in marks[:-1])
 
 
 def _divided(text: str, marks: Sequence[_Mark], trail: bool) -> CaptionParts:
@@ -211,8 +220,9 @@ def _divided(text: str, marks: Sequence[_Mark], trail: bool) -> CaptionParts:
     head = between.pop().strip(" .,;") if trail else between.pop(0)
     panels: dict[str, str] = {}
     for mark, part in zip(marks, between, strict=True):
+        about = part.strip(" ,;:|")
         for panel in mark.panels:
-            panels[panel] = f"{panels.get(panel, '')} {part.strip(' ,;:|')}".strip()
+            panels[panel] = f"{panels.get(panel, '')} {about}".strip()
     return CaptionParts(head, panels)
 
 
@@ -244,17 +254,16 @@ class Paper(NamedTuple):
 
 
 def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
-    """Return a paper. captions: that of each element by its label, "" where it has none. A panel without a caption of
-    its own has that of its figure."""
-    places = {label: place_of(label) for label in captions}
-    figures = {place: captions[label] for label, place in places.items()}
+    """Return a paper. captions: of all elements by their labels, "" for none; a panel without one has its figure's."""
+    texts = {label: " ".join(caption.split()) for label, caption in captions.items()}
+    figures = {place_of(label): text for label, text in texts.items()}
     known = {}
-    for label, place in places.items():
-        whole = " ".join(captions[label].split())
+    for label, text in texts.items():
+        place = place_of(label)
         if place is None or not place.panel:
-            known[label] = Caption(whole, "", whole)
+            known[label] = Caption(text, "", text)
             continue
-        whole = whole or " ".join(figures.get(place._replace(panel=""), "").split())
+        whole = text or figures.get(place._replace(panel=""), "")
         head, panels = parts(whole)
         own_parts = dict.fromkeys(panels.get(letter, "") for letter in panel_letters(place.panel))
         own_part = " ".join(filter(None, own_parts))
@@ -263,26 +272,22 @@ def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
 
 
 def rank_elements(claim: str, paper: Paper, match: Matcher) -> list[str]:
-    """Return the labels of all elements of a paper, best first; those without any text come last, in the order of the
-    record. Raises what the matcher raises."""
+    """Return the labels of all elements, best first; those without any text come last, in the order of the record."""
     texts = list(documents(paper).values())
-    scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
+    has_text = [text != "" for text in texts]
+    scores = np.where(has_text, match(claim, texts), -np.inf)
     return [paper.labels[place] for place in order(scores)]
 
 
 def documents(paper: Paper) -> dict[str, str]:
     """Return the text on each element, by its label: its caption, and the windows that cite it. A panel that is never
     cited has the windows that cite its figure's other panels."""
-    each = [word for text in paper.paragraphs for word in words(text)]
+    each = words(" ".join(paper.paragraphs))
     windows = tuple(" ".join(each[begin : begin + WINDOW]) for begin in range(0, len(each), WINDOW))
     cited = cited_by(windows, paper.labels)
-
-    def citing(labels: set[str]) -> list[str]:
-        return [text for text, named in zip(windows, cited, strict=True) if labels.intersection(named)]
-
     texts = {}
     for label, caption in paper.captions.items():
-        around = citing({label}) or citing(siblings(label, paper.labels))
+        around = [windows[place] for place in places_about(label, cited, paper.labels)]
         texts[label] = " ".join([caption.text, *around]).strip()
     return texts
 
@@ -292,49 +297,58 @@ def cited_by(texts: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
     """Return the elements that each text cites, in order of mention: a panel that is named with the figure that it
     belongs to, or a whole figure with all of its panels."""
     known = _places(labels)
-
-    def cites(text: str) -> Labels:
+    result: list[Labels] = []
+    for text in texts:
         cited: dict[str, None] = {}
         for one in citations(text):
             of_figure = known.get(Figure(one.kind, one.number, one.supplement), {})
             cited.update(dict.fromkeys(_meant(one, of_figure)))
-        return tuple(cited)
-
-    return tuple(map(cites, texts))
+        result.append(tuple(cited))
+    return tuple(result)
 
 
 def panel_letters(panel: str) -> list[str]:
     """Return the letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
     first, _, last = panel.partition("-")
-    if len(last) == 1 and first[:1] < last:
-        return [chr(sign) for sign in range(ord(first[0]), ord(last) + 1)]
+    if len(last) == 1 and first[0] < last:
+        return _from_to(first[0], last)
     return [first[0]]
 
 
-def siblings(label: str, labels: Sequence[str]) -> set[str]:
-    """Return the figure of a label and its panels, among some labels."""
-    place = place_of(label)
-    return {other for other in labels if place and (at := place_of(other)) and at.figure == place.figure}
+def places_about(label: str, cited: Sequence[Labels], labels: Labels) -> list[int]:
+    """Return the places of the texts that cite an element; where none does, of those that cite its figure or another
+    panel of it. cited: the elements that each text cites; labels: all elements."""
+    about = [place for place, named in enumerate(cited) if label in named]
+    own = place_of(label)
+    if about or own is None:
+        return about
+    places = {other: place_of(other) for other in labels}
+    siblings = {other for other, place in places.items() if place and place.figure == own.figure}
+    return [place for place, named in enumerate(cited) if siblings.intersection(named)]
 
 
 @lru_cache(maxsize=PAPERS_KEPT)
 def _places(labels: Labels) -> dict[Figure, dict[str, Place]]:
-    """Return the labels of each figure and table, with what they name. It goes by the name that citations give it,
-    where the S of a supplementary one and the word mean the same."""
+    """Return the labels of each figure and table, with what they name. `S1` and `supplementary 1` are one figure."""
     figures: dict[Figure, dict[str, Place]] = {}
     for label in labels:
-        if place := place_of(label):
-            kind, number, supplement = place.figure
-            bare = number.removeprefix("S")
-            figures.setdefault(Figure(kind, bare, supplement or bare != number), {})[label] = place
+        place = place_of(label)
+        if place is None:
+            continue
+        kind, number, supplement = place.figure
+        bare = number.removeprefix("S")
+        figure = Figure(kind, bare, supplement or bare != number)
+        figures.setdefault(figure, {})[label] = place
     return figures
 
 
 def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
     """Return the labels that a citation means: those that it names, then those that follow from it."""
     whole = [label for label, place in of_figure.items() if not place.panel]
-    panels = [label for label, place in of_figure.items() if place.panel]
+    panels = {label: panel_letters(place.panel) for label, place in of_figure.items() if place.panel}
     if not cited.panels:
         return [*whole, *panels]
-    named = [label for panel in cited.panels for label in panels if panel in panel_letters(of_figure[label].panel)]
+    named: list[str] = []
+    for panel in cited.panels:
+        named += [label for label, letters in panels.items() if panel in letters]
     return [*dict.fromkeys(named), *whole]
