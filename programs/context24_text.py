@@ -97,25 +97,31 @@ def source_text(paragraphs: tuple[str, ...]) -> SourceText:
 
 @lru_cache(maxsize=TEXTS_KEPT)
 def locate(source: SourceText, passages: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the places of the sentences that passages hold, in the order of the passages: word for word but for what
-    parsing changes, a part of a sentence that is longer, or most words of one that was misread. The page behind a
-    passage, "(p. 5)", is no part of it."""
-    passages = tuple(PAGE.sub("", passage.rstrip()) for passage in passages)
-    stems = map(set, stemmed(source.sentences))
-    sentences = [(letters(text), own) for text, own in zip(source.sentences, stems, strict=True)]
+    """Return the places of the sentences that passages hold, in their order: word for word but for what parsing
+    changes, a part of a longer sentence, or most words of a misread one. A page behind a passage is no part of it."""
+    sentences = _wordings(source.sentences)
     places: list[int] = []
-    for passage, own in zip(passages, map(set, stemmed(passages)), strict=True):
-        wanted = letters(passage), own
-        places += [place for place, sentence in enumerate(sentences) if _holds(*wanted, *sentence)]
+    for passage in _wordings([PAGE.sub("", passage.rstrip()) for passage in passages]):
+        places += [place for place, sentence in enumerate(sentences) if _holds(passage, sentence)]
     return tuple(dict.fromkeys(places))
 
 
-def _holds(passage: str, passage_stems: set[str], sentence: str, stems: set[str]) -> bool:
-    """Return whether a passage, by its letters and stems, holds a sentence."""
-    short, long = sorted((passage, sentence), key=len)
+class _Wording(NamedTuple):
+    letters: str
+    stems: set[str]
+
+
+def _wordings(texts: Sequence[str]) -> list[_Wording]:
+    return [_Wording(letters(text), set(stems)) for text, stems in zip(texts, stemmed(texts), strict=True)]
+
+
+def _holds(passage: _Wording, sentence: _Wording) -> bool:
+    """Return whether a passage holds a sentence."""
+    short, long = sorted((passage.letters, sentence.letters), key=len)
     if len(short) >= SHORTEST_QUOTE and short in long:
         return True
-    return len(stems) >= FEWEST_STEMS and len(stems & passage_stems) >= MOST_SHARED * len(stems)
+    stems = sentence.stems
+    return len(stems) >= FEWEST_STEMS and len(stems & passage.stems) >= MOST_SHARED * len(stems)
 
 
 # --- Features of sentences on method, and their weights
@@ -144,15 +150,14 @@ class MethodWeights(Fitted):
     weights: dict[str, float]  # of each feature, in units of its spread, or of a 0 or 1
 
     def page(self) -> str:
-        """Return them as a Markdown table."""
+        title = "What ranks sentences, fitted to the gold passages of train:"
         rows = [f"| {name} | {self.weights.get(name, 0):.2f} |" for name in NAMES]
-        return "What ranks sentences, fitted to the gold passages of train:\n\n" + "\n".join(
-            ["| feature | weight |", "|---|---|", *rows]
-        )
+        return "\n".join([title, "", "| feature | weight |", "|---|---|", *rows])
 
     def rank(self, claim: str, source: SourceText) -> list[int]:
         """Return places of sentences, best first; idle ones only where all are."""
-        return source.rank(features(claim, source) @ np.array([self.weights.get(name, 0.0) for name in NAMES]))
+        weights = [self.weights.get(name, 0.0) for name in NAMES]
+        return source.rank(features(claim, source) @ np.array(weights))
 
 
 BY_HAND = MethodWeights(
@@ -176,8 +181,9 @@ def features(claim: str, source: SourceText) -> NDArray[np.float64]:
     columns: list[Any] = [
         np.minimum((match - match.mean()) / spread, 3.0),
         [on_method[place] for place in source.owner],
-        *([bool(pattern.search(text)) for text in source.sentences] for pattern in FEATURES.values()),
     ]
+    for pattern in FEATURES.values():
+        columns.append([bool(pattern.search(text)) for text in source.sentences])
     return np.column_stack(columns).astype(np.float64)
 
 
@@ -185,7 +191,8 @@ def headings(source: SourceText) -> list[str]:
     """Return the heading that each paragraph stands under; "" for none."""
     under, last = [], ""
     for text in source.paragraphs:
-        last = text if heading(text) else last
+        if heading(text):
+            last = text
         under.append(last)
     return under
 
@@ -223,12 +230,10 @@ class Context24TextRecord(Record):
 
     @property
     def paper(self) -> SourceText:
-        """The paper in sentences."""
         return source_text(tuple(self.paragraphs))
 
     @property
     def gold(self) -> Snippets | None:
-        """The gold snippets; None where they are withheld."""
         return None if self.context is None else tuple(self.context)
 
 
@@ -238,10 +243,7 @@ class Context24TextPrediction(Prediction):
     context: Annotated[list[Text], Field(min_length=1)]
 
 
-# --- The program
-
-
-# Its docstring is the instruction, byte for byte what `tests/golden/prompts` holds.
+# --- The program: the docstring of its signature is the instruction, byte for byte what `tests/golden/prompts` holds
 
 
 class ChooseMethod(dspy.Signature):
@@ -278,16 +280,12 @@ class Context24Text(Program):
         self.fitted = fit_weights((record.claim, record.paper, record.gold) for record in records if record.gold)
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """Set the weights that were saved. Raises ValueError for anything else."""
         self.fitted = MethodWeights.model_validate(saved)
 
     def prepare(self, record: Context24TextRecord) -> Case:
         """Return a record as a case: inputs `claim`, `passages` (the text that the LM sees), `candidates` (ids of
         the sentences in it) and `source`, the paper; where it is labelled, also the right output of the predictor
-        (`chosen`).
-
-        Raises UserError for a record whose paper has no sentence.
-        """
+        (`chosen`). Raises UserError for a record whose paper has no sentence."""
         source = record.paper
         if not source.sentences:
             raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
@@ -300,19 +298,17 @@ class Context24Text(Program):
         }
         if not record.gold:
             return self.case(record, inputs, {}, demo=None)
-        located = [place for place in locate(source, record.gold) if place in places]
-        if not located:  # the candidate that is most like what is gold
+        located = locate(source, record.gold)
+        chosen = [place for place in located if place in places][:SENTENCES]
+        if not chosen:  # the candidate that is most like what is gold
             likeness = bm25(" ".join(record.gold), [source.sentences[place] for place in places])
-            located = [places[int(order(likeness)[0])]]
-        chosen = located[:SENTENCES]
-        demo = self._demo(inputs["claim"], source, sorted(locate(source, record.gold))[:SENTENCES] or chosen)
+            chosen = [places[int(order(likeness)[0])]]
+        # A short demo: the right sentences, and the four others that rank highest.
+        right = sorted(located)[:SENTENCES] or chosen
+        others = [place for place in self._ranked(inputs["claim"], source) if place not in right][:DEMO_DISTRACTORS]
+        shown = _with_neighbours(source, sorted({*right, *others}))
+        demo = {"passages": shown, "chosen": [_id(place) for place in right]}
         return self.case(record, inputs, {"chosen": [_id(place) for place in chosen]}, demo)
-
-    def _demo(self, claim: str, source: SourceText, right: Sequence[int]) -> dict[str, Any]:
-        """Return the fields of a short demo: the right sentences, and the four others that rank highest."""
-        others = [place for place in self._ranked(claim, source) if place not in right][:DEMO_DISTRACTORS]
-        passages = _with_neighbours(source, sorted({*right, *others}))
-        return {"passages": passages, "chosen": [_id(place) for place in right]}
 
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: SourceText) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided
@@ -349,11 +345,12 @@ def _with_neighbours(source: SourceText, places: Sequence[int]) -> str:
         neighbours.update(other for other in near if owner[other] == owner[place])
     under, rows, last = headings(source), [], ""
     for place in sorted(neighbours):
-        if (title := under[owner[place]]) != last:
+        title = under[owner[place]]
+        if title != last:
             rows.append(f"## {line(title)}")
             last = title
-        text = line(source.sentences[place])
-        rows.append(f"[{_id(place)}] {text}" if place in places else f"… {text}")
+        mark = f"[{_id(place)}]" if place in places else "…"
+        rows.append(f"{mark} {line(source.sentences[place])}")
     return plain("\n".join(rows))
 
 
@@ -393,15 +390,16 @@ class Context24TextTask(Task):
         match = f"ROUGE-L {longest:.2f}, ROUGE-1 {one:.2f}, ROUGE-2 {two:.2f}."
         if longest >= RIGHT:
             return f"{match} That is close to the gold passages."
-        return f"{match} The gold passages are: {' / '.join(text[:SNIPPET_LENGTH] for text in gold[:3])}"
+        passages = [text[:SNIPPET_LENGTH] for text in gold[:3]]
+        return f"{match} The gold passages are: {' / '.join(passages)}"
 
     def fallback(self, record: Context24TextRecord) -> Snippets:
         """Return the five best sentences by BM25, as one snippet."""
         source = record.paper
-        return (source.text(source.rank(bm25(record.claim, source.sentences))[:SENTENCES]),)
+        best = source.rank(bm25(record.claim, source.sentences))
+        return (source.text(best[:SENTENCES]),)
 
     def submitted_fields(self, record: Context24TextRecord) -> dict[str, Any]:
-        """Return the id, and the organisers' names of paper and collection."""
         return {"id": record.id, "citekey": record.citekey, "dataset": record.dataset}
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -418,15 +416,18 @@ class Context24TextTask(Task):
 
     def stratify_by(self, gold: Snippets) -> str:
         """Return whether there are none, one or several gold snippets."""
-        return "none" if not gold else "one" if len(gold) == 1 else "several"
+        if not gold:
+            return "none"
+        return "one" if len(gold) == 1 else "several"
 
     def shown_evidence(self, record: Context24TextRecord, case: Case, answer: Snippets | None) -> list[ShownEvidence]:
-        """Return the predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked
-        that stand in a gold passage."""
+        """Return the predicted snippets, the gold ones, and the sentences that the LM chose among."""
         source: SourceText = case.example.source
         gold = record.gold or ()
-        located = set(map(_id, locate(source, gold)))
-        shown = [ShownEvidence(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)]
+        located = {_id(place) for place in locate(source, gold)}
+        shown = []
+        for k, text in enumerate(answer or (), start=1):
+            shown.append(ShownEvidence(key=f"snippet {k}", text=text, chosen=k))
         for k, text in enumerate(gold, start=1):
             shown.append(ShownEvidence(key=f"gold {k}", text=text, shown=False, gold=True))
         for key in case.example.candidates:
