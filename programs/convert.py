@@ -20,12 +20,11 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import jsonlines
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from aisr.base.errors import UserError, merge_repeats
 from aisr.base.files import replacing
@@ -34,7 +33,7 @@ from aisr.metrics.context24_figures import Place, name_of, place_of
 from aisr.programs.context24_figures import LONGEST_LABEL, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
-from aisr.programs.retrieval import Document, bm25, order, passages_of
+from aisr.programs.retrieval import Document, Passage, bm25, order, passages_of
 from aisr.programs.text import pieces, sentences, words
 from aisr.programs.text_index import TextIndex
 
@@ -90,10 +89,9 @@ def write_records(
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
 
 
-class AveritecClaim(BaseModel):
+class AveritecClaim(BaseModel, extra="allow"):
     """An entry of AVeriTeC's list, whose other fields go into the record as they are."""
 
-    model_config = ConfigDict(extra="allow")
     claim: Text
     claim_id: int | None = None
 
@@ -111,9 +109,8 @@ def averitec_records(claims: Path, documents: Path) -> Entries:
 
 
 def pages(file: Path) -> Iterator[Document]:
-    """Yield the pages of a claim's file, a JSON object a line. Raises UserError, naming the line, for anything else.
-
-    The `type` of a line, which says of some pages that they are gold, is not read."""
+    """Yield the pages of a claim's file, a JSON object a line; its `type`, which marks gold pages, is not read. Raises
+    UserError, naming the line, for anything else."""
     with open(file, "rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.isspace():
@@ -130,18 +127,19 @@ def excerpts(claim: str, documents: Iterable[Document]) -> list[Document]:
     before it and the one after it on its page. Those that touch are one excerpt."""
     passages = list(passages_of(documents).values())
     # Not kept: of the next claim there are as many pages again.
-    best = order(bm25(claim, TextIndex([passage.text for passage in passages])))[:PASSAGES]
-    kept = {
-        near
-        for place in map(int, best)
-        for near in (place - 1, place, place + 1)
-        if 0 <= near < len(passages) and passages[near].url == passages[place].url
-    }
-    # Places that follow each other on a page are as far from their number as the one before.
-    touching = groupby(enumerate(sorted(kept)), key=lambda pair: (pair[1] - pair[0], passages[pair[1]].url))
-    return [
-        Document(url=url, text=" ".join(passages[place].text for _, place in places)) for (_, url), places in touching
-    ]
+    match = bm25(claim, TextIndex([passage.text for passage in passages]))
+    kept: set[int] = set()
+    for place in map(int, order(match)[:PASSAGES]):
+        around = range(max(place - 1, 0), min(place + 2, len(passages)))
+        kept.update(near for near in around if passages[near].url == passages[place].url)
+    runs: list[list[Passage]] = []  # that touch
+    for place in sorted(kept):
+        passage = passages[place]
+        if place - 1 in kept and runs[-1][-1].url == passage.url:
+            runs[-1].append(passage)
+        else:
+            runs.append([passage])
+    return [Document(url=run[0].url, text=" ".join(passage.text for passage in run)) for run in runs]
 
 
 # --- Context24: papers, and claims that sentences ground
@@ -163,8 +161,11 @@ def paragraphs(text: str | list[str]) -> list[str]:
         parts = BLANK.split(text.strip())
         text = parts if len(parts) > 1 else text.splitlines()
     result: list[str] = []
-    for line in filter(str.strip, text):
-        result += pieces(line, WORDS) if len(line.split()) > WORDS_OF_A_LINE else [" ".join(words(line))]
+    for line in text:
+        if len(line.split()) > WORDS_OF_A_LINE:
+            result += pieces(line, WORDS)
+        elif line.strip():
+            result.append(" ".join(words(line)))
     return result
 
 
@@ -180,8 +181,10 @@ def text_records(claims: Path, papers: Path) -> Entries:
     texts = full_texts(papers)
     for claim in read_list(claims, TextClaim):
         known = texts.get(claim.citekey)
-        lacking = f"no text of {claim.citekey!r} in {papers}"
-        yield claim.id, {**claim.model_dump(), "paragraphs": known} if known else lacking
+        if known:
+            yield claim.id, {**claim.model_dump(), "paragraphs": known}
+        else:
+            yield claim.id, f"no text of {claim.citekey!r} in {papers}"
 
 
 # --- Context24: labels of figures and tables
@@ -193,10 +196,11 @@ LABEL_BREAK = re.compile(r"[,;&]|\sand\s", re.IGNORECASE)
 def labels_of(typed: str, where: str) -> list[str]:
     """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, TAB 1`. Quotes,
     line ends, doubled blanks and a dot at the end are left out. What is changed is printed, with where it stands."""
-    parts = (" ".join(part.split()).rstrip(".") for part in LABEL_BREAK.split(STRAY.sub("", typed)))
-    labels = list(
-        dict.fromkeys(part for part in parts if part and len(part) <= LONGEST_LABEL and not UNFIT.search(part))
-    )
+    labels: list[str] = []
+    for part in LABEL_BREAK.split(STRAY.sub("", typed)):
+        label = " ".join(part.split()).rstrip(".")
+        if 0 < len(label) <= LONGEST_LABEL and label not in labels and not UNFIT.search(label):
+            labels.append(label)
     if labels != [typed]:
         print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")
     return labels
@@ -223,7 +227,8 @@ def elements_of(
     none of them, and which of them have no caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
     elements: dict[Place | str, ElementFields] = {}
-    for typed, picture in (_pictures(citekey, figures) or dict.fromkeys(listed, "")).items():
+    pictures = _pictures(citekey, figures) or dict.fromkeys(listed, "")
+    for typed, picture in pictures.items():
         for label in labels_of(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
             elements.setdefault(name_of(label), {name: text for name, text in element.items() if text})
@@ -238,9 +243,13 @@ def elements_of(
 
 def _pictures(citekey: str, figures: Path | None) -> dict[str, str]:
     """Return the pictures of a paper's elements, as paths below the folder of figures, by what their names say."""
-    files = sorted((figures / citekey).glob("*")) if figures else []
-    pictures = [file for file in files if file.suffix.lower() in PICTURES and CAPTION_FILE not in file.name]
-    return {file.stem: f"{citekey}/{file.name}" for file in pictures}
+    pictures: dict[str, str] = {}
+    if figures is None:
+        return pictures
+    for file in sorted((figures / citekey).glob("*")):
+        if file.suffix.lower() in PICTURES and CAPTION_FILE not in file.name:
+            pictures[file.stem] = f"{citekey}/{file.name}"
+    return pictures
 
 
 def _print_labels(what: str, labels: Sequence[str]) -> None:
@@ -253,8 +262,10 @@ def captions_of(file: Path) -> dict[str, str]:
     raw = read_as(dict[str, str], file) if file.is_file() else {}
     captions = {}
     for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
-        if text := readable(raw[name]):
-            captions[" ".join(Path(name).stem.replace(CAPTION_FILE, "").split())] = text
+        text = readable(raw[name])
+        if text:
+            label = Path(name).stem.replace(CAPTION_FILE, "")
+            captions[" ".join(label.split())] = text
         elif raw[name].strip("'\" \n"):
             print(f"  {file.stem}: {name}: what was read is no caption; left out")
     return captions
@@ -271,12 +282,14 @@ def readable(read: str) -> str:
     text = MISSING.sub(" ", text)
     if INVENTED.match(text) and not FIGURE_WORD.search(text):
         return ""
-    return " ".join(dict.fromkeys(sentence for part in text.split("\n\n") for sentence in sentences(part)))
+    each: list[str] = []
+    for part in text.split("\n\n"):
+        each += sentences(part)
+    return " ".join(dict.fromkeys(each))
 
 
 def _caption_of(label: str, captions: dict[str, str]) -> str:
-    """Return the caption of an element, with the pieces that follow it on other pages; of a panel without a caption of
-    its own that of its figure."""
+    """Return the caption of an element with its continuations; a panel without a caption has that of its figure."""
     for name in _names(label):
         pieces = [text for key, text in captions.items() if name in _caption_names(key)]
         if pieces:
@@ -287,7 +300,9 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
 def _names(label: str) -> list[Place | str]:
     """Return what captions of an element go by: its own name, and that of the figure that it is a panel of."""
     name = _name(label)
-    return [name, name._replace(panel="")] if isinstance(name, Place) and name.panel else [name]
+    if isinstance(name, Place) and name.panel:
+        return [name, name._replace(panel="")]
+    return [name]
 
 
 def _caption_names(label: str) -> tuple[Place | str, Place | str]:
@@ -311,8 +326,6 @@ def _by_number(label: str) -> str:
 
 class FigureClaim(BaseModel):
     """An entry of the organisers' list. findings: the gold labels; None where they are withheld."""
-
-    model_config = ConfigDict(extra="ignore")
 
     id: Text
     claim: Text
@@ -356,10 +369,14 @@ def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
     kept = []
     for claim in claims:
         if claim.findings is not None:
-            labels = [label for typed in claim.findings for label in labels_of(typed, f"{claim.id}: findings:")]
+            labels: list[str] = []
+            for typed in claim.findings:
+                labels += labels_of(typed, f"{claim.id}: findings:")
             claim.findings = list(dict.fromkeys(labels))
-        before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
-        if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
+        words_of_claim = " ".join(claim.claim.lower().split())
+        before = first.setdefault((words_of_claim, claim.citekey), claim)
+        is_same = before.id == claim.id or (before.findings and claim.findings)
+        if before is not claim and is_same:
             both = [*(before.findings or ()), *(claim.findings or ())]
             before.findings = list(dict.fromkeys(both)) or None
             print(f"  {claim.id}: the same claim as {before.id}; now one, with the findings of both")
