@@ -44,17 +44,14 @@ def with_confidence(
 
 
 def is_complete(demo: Mapping[str, Any], outputs: Iterable[str]) -> bool:
-    """Return whether a demo holds an answer: all output fields but how likely its labels are, which nobody knows of a
-    labelled record."""
+    """Return whether a demo holds an answer: all output fields but the confidence, which no labelled record has."""
     return all(name in demo for name in outputs if name != CONFIDENCE)
 
 
 def read_confidence(value: Any, label: str, labels: Sequence[str]) -> list[float] | None:
     """Return the probability of each label, in the order of `labels`, as a value of the field states it beside `label`.
-
     What it leaves open is shared evenly among the labels that it does not name. None for a value of another form, and
-    for impossible percents: over 100, also together, or 0 for the label itself.
-    """
+    for impossible percents: over 100, also together, or 0 for the label itself."""
     stated = STATED.fullmatch(str(value))
     if stated is None:
         return None
@@ -66,11 +63,11 @@ def read_confidence(value: Any, label: str, labels: Sequence[str]) -> list[float
     if not percents[label] or sum(percents.values()) > 100 + PERCENT_ROUNDING:
         return None
     percents[label] = min(percents[label], MOST_PERCENT)
-    total = max(100.0, sum(percents.values()))
-    unnamed = [name for name in labels if name not in percents]
-    rest = (total - sum(percents.values())) / len(unnamed) if unnamed else 0.0
-    mass = [percents.get(name, rest) for name in labels]
-    return [number / math.fsum(mass) for number in mass]
+    left = max(100.0 - sum(percents.values()), 0.0)
+    share = left / max(len(labels) - len(percents), 1)
+    mass = [percents.get(name, share) for name in labels]
+    total = math.fsum(mass)
+    return [number / total for number in mass]
 
 
 Source = Literal["logprobs", "stated", "vote"]
@@ -103,15 +100,14 @@ def from_vote(label: str, labels: Sequence[str]) -> Judgement:
 
 
 def from_logprobs(content: Any, field: str, answers: Sequence[str], labels: Sequence[str]) -> list[Judgement] | None:
-    """Return a judgement for each label of `answers`, which an answer's tokens spell after the name of its output
-    `field`.
-
-    content: the tokens of the answer with their likeliest alternatives, as OpenAI's API lists them. None where the
-    labels do not occur in them or a number is no log-probability.
-    """
+    """Return a judgement for each label of `answers`, which the tokens spell after the name of the output `field`; None
+    where the labels do not occur in them or a number is no log-probability. content: the tokens of the answer with
+    their likeliest alternatives, as OpenAI's API lists them."""
     tokens = list(content or [])
-    if not all(_usable(entry) for token in tokens for entry in (token, *(token.top_logprobs or []))):
-        return None
+    for token in tokens:
+        for entry in (token, *(token.top_logprobs or ())):
+            if not isinstance(entry.logprob, int | float) or not -math.inf <= entry.logprob <= ROUNDING:
+                return None
     text = "".join(entry.token for entry in tokens)
     place = max(text.find(field), 0)
     judgements = []
@@ -127,23 +123,23 @@ def from_logprobs(content: Any, field: str, answers: Sequence[str], labels: Sequ
 def judgements_of(
     answer: Any, field: str, answers: Sequence[str], labels: Sequence[str], states: bool
 ) -> list[Judgement]:
-    """Return a judgement for each slot of an answer: from its log-probabilities where it has some, else from what it
-    states, one confidence a slot, else by the vote.
+    """Return a judgement for each slot of an answer: from its log-probabilities, else its confidence, else by vote.
 
     answers: the labels that its output `field` holds, one a slot; states: whether it states a confidence in them. A
-    confidence that cannot be read or is impossible leaves its label as a vote; a number of them that is another than
-    that of the slots, all of them.
+    confidence that cannot be read leaves its label as a vote; a wrong number of them leaves all labels as votes.
     """
     logprobs = answer.get("logprobs")
-    judgements = from_logprobs(logprobs.content, field, answers, labels) if logprobs else None
-    if judgements:
-        return judgements
+    if logprobs:
+        judgements = from_logprobs(logprobs.content, field, answers, labels)
+        if judgements:
+            return judgements
     stated = answer.get(CONFIDENCE) if states else None
-    values = [stated] if isinstance(stated, str) else stated
-    if not isinstance(values, list | tuple) or len(values) != len(answers):
-        values = [None] * len(answers)
+    if isinstance(stated, str):
+        stated = [stated]
+    if not isinstance(stated, list | tuple) or len(stated) != len(answers):
+        stated = [None] * len(answers)
     judgements = []
-    for label, value in zip(answers, values, strict=True):
+    for label, value in zip(answers, stated, strict=True):
         row = read_confidence(value, label, labels)
         judgements.append(Judgement(label, row, "stated") if row else from_vote(label, labels))
     return judgements
@@ -157,46 +153,56 @@ def _probabilities(tokens: Sequence[Any], place: int, label: str, labels: Sequen
     shows one way only. Alternatives that begin no label are left out.
     """
     probabilities = dict.fromkeys(labels, 0.0)
-    alive, share, read = frozenset(labels), 1.0, 0
-    at, begin = 0, 0
-    while begin + len(tokens[at].token) <= place:
-        begin += len(tokens[at].token)
-        at += 1
-    lead = tokens[at].token[: place - begin]
-    while len(alive) > 1 and read < len(label) and at < len(tokens):
-        piece = tokens[at].token[len(lead) :]
-        mass = _mass(tokens[at], lead, alive, read)
-        chosen = frozenset(name for name in alive if _begins(name[read:], piece))
+
+    def add(names: frozenset[str], mass: float) -> None:
+        for name in names:
+            probabilities[name] += mass / len(names)
+
+    possible, share, read = frozenset(labels), 1.0, 0
+    end = 0
+    for token in tokens:
+        begin, end = end, end + len(token.token)
+        if end <= place:
+            continue
+        if len(possible) == 1 or read >= len(label):
+            break
+        lead = token.token[: max(place - begin, 0)]  # before the label
+        piece = token.token[len(lead) :]
+        chosen = _continued(possible, read, piece)
+        mass = _mass(token, lead, possible, read)
         total = math.fsum(mass.values())
         if total <= 0 or chosen not in mass:
             break
         for group, weight in mass.items():
             if group != chosen:
-                for name in group:
-                    probabilities[name] += share * weight / total / len(group)
+                add(group, share * weight / total)
         share *= mass[chosen] / total
-        alive, read, at, lead = chosen, read + len(piece), at + 1, ""
-    for name in alive:
-        probabilities[name] += share / len(alive)
-    return [probabilities[name] for name in labels]
+        possible = chosen
+        read += len(piece)
+    add(possible, share)
+    return list(probabilities.values())
 
 
-def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[frozenset[str], float]:
+def _mass(token: Any, lead: str, possible: frozenset[str], read: int) -> dict[frozenset[str], float]:
     """Return the probability of each set of labels that an alternative at this token leaves possible."""
+    logprobs = {token.token: token.logprob}
+    for entry in token.top_logprobs or ():
+        logprobs[entry.token] = entry.logprob
     mass: dict[frozenset[str], float] = {}
-    listed = {entry.token: entry.logprob for entry in token.top_logprobs or []}
-    for text, logprob in {token.token: token.logprob, **listed}.items():
-        if text.startswith(lead):
-            group = frozenset(name for name in alive if _begins(name[read:], text[len(lead) :]))
-            if group:
-                mass[group] = mass.get(group, 0.0) + math.exp(logprob)
+    for text, logprob in logprobs.items():
+        if not text.startswith(lead):
+            continue
+        group = _continued(possible, read, text[len(lead) :])
+        if group:
+            mass[group] = mass.get(group, 0.0) + math.exp(logprob)
     return mass
 
 
-def _usable(entry: Any) -> bool:
-    return isinstance(entry.logprob, int | float) and -math.inf <= entry.logprob <= ROUNDING
-
-
-def _begins(rest: str, piece: str) -> bool:
-    """Return whether a token goes on with what is left of a label, or finishes it and more."""
-    return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))
+def _continued(labels: frozenset[str], read: int, piece: str) -> frozenset[str]:
+    """Return the labels of which a token goes on with what is left behind `read` characters, or ends it and more."""
+    continued: set[str] = set()
+    for label in labels:
+        rest = label[read:]
+        if rest and piece and (rest.startswith(piece) or piece.startswith(rest)):
+            continued.add(label)
+    return frozenset(continued)
