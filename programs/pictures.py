@@ -1,8 +1,7 @@
 """Pictures of records: below one folder, checked, read, and as they stand in demos.
 
 `img_path` comes from outside. It names a file below the image root and nothing else: no path that climbs out, no link
-that leads out, no file that is not a picture, none too large to be one of a paper. What fails any of this never leaves
-the disk.
+that leads out, no file that is not a picture, none too large for a paper. What fails any of this is never sent.
 
 DSPy writes content parts into text between two marks, of which it makes parts of the message again when it is sent.
 Demos come out of files: such a part in one would be sent as it is, such as a picture's address, for the provider to
@@ -54,9 +53,7 @@ class BadPicture(UserError):
 
 class ImageFolder:
     """The pictures below one folder. `problems` has the reason for each that cannot be used, by record id and path.
-
-    drawn: for drawings that were converted to pictures, the picture's file by the path of the drawing.
-    """
+    drawn: for drawings that were converted to pictures, the picture's file by the path of the drawing."""
 
     def __init__(self, root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> None:
         self.root = root.resolve()
@@ -67,8 +64,7 @@ class ImageFolder:
         return self  # its problems belong in one place
 
     def find(self, img_path: str) -> Path:
-        """Return the file below the folder that a path of a record names, or what was drawn of it. Raises
-        `BadPicture`."""
+        """Return the file that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
         if img_path in self.drawn:
             return self.drawn[img_path]
         try:
@@ -85,7 +81,8 @@ class ImageFolder:
         """Return the absolute path of a picture. Raises `BadPicture` for one that cannot be used."""
         path = self.find(img_path)
         state = path.stat()
-        if reason := _reason_against(str(path), state.st_mtime_ns, state.st_size):
+        reason = _reason_against(str(path), state.st_mtime_ns, state.st_size)
+        if reason:
             raise BadPicture(reason)
         return str(path)
 
@@ -103,13 +100,14 @@ class ImageFolder:
             path = self.find(img_path)
         except BadPicture:
             return None
-        return digest(str(path)) if path.stat().st_size <= MOST_PICTURE_BYTES else None
+        if path.stat().st_size > MOST_PICTURE_BYTES:
+            return None
+        return digest(str(path))
 
 
 @lru_cache(maxsize=2**14)  # several records show one picture
 def _reason_against(file: str, modified: int, size: int) -> str:
-    """Return why a picture cannot be used; empty where it can. modified, size: of the file, which a changed one has
-    others of."""
+    """Return why a picture cannot be used; empty where it can. modified, size: of the file, to notice a change."""
 
     def load(picture: Image.Image) -> None:
         picture.draft("RGB", (picture.width // 8, picture.height // 8))  # a JPEG is read whole, and made small
@@ -123,8 +121,7 @@ def _reason_against(file: str, modified: int, size: int) -> str:
 
 
 def decode(file: str, most: int = MOST_PIXELS) -> Image.Image:
-    """Return a picture in RGB, upright, made smaller where it has more than `most` pixels; of an animated one the first
-    frame. Raises `BadPicture`."""
+    """Return a picture (or its first frame) in RGB, upright, of `most` pixels at most. Raises `BadPicture`."""
 
     def flatten(picture: Image.Image) -> Image.Image:
         ImageOps.exif_transpose(picture, in_place=True)
@@ -154,7 +151,9 @@ def _apply(work: Callable[[Image.Image], WorkedT], file: str) -> WorkedT:
             raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_PIXELS:,} are read")
         if max(picture.size) > MOST_SIDE:
             raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_SIDE:,} a side are read")
-        return _large.submit(work, picture).result() if pixels > LARGE else work(picture)
+        if pixels > LARGE:
+            return _large.submit(work, picture).result()
+        return work(picture)
     except BadPicture:
         raise
     except Exception as error:  # whatever a decoder makes of a broken or hostile file
@@ -212,8 +211,7 @@ def _flat(picture: Image.Image) -> Image.Image:
 
 
 def is_text_alone(value: Any) -> bool:
-    """Return whether a value of a demo, at any depth, holds none of the marks between which DSPy finds content
-    parts."""
+    """Return whether a value of a demo holds, at any depth, none of the marks of DSPy's content parts."""
     text = json.dumps(value, default=str)
     return CUSTOM_TYPE_START_IDENTIFIER not in text and CUSTOM_TYPE_END_IDENTIFIER not in text
 
@@ -232,26 +230,37 @@ _reading = threading.Lock()  # one picture at a time: each keeps all cores busy
 
 
 class Piece(NamedTuple):
-    """A piece of text and where it stands, in pixels from the upper left corner. score: how sure the reader is of it,
-    of 1."""
+    """A piece of text and where it stands, in pixels from the upper left corner."""
 
     text: str
     left: float
     top: float
     right: float
     bottom: float
-    score: float
+    score: float  # how sure the reader is of it, of 1
     slanted: bool = False
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
 
     @property
     def is_tall(self) -> bool:
         """Whether the reader takes it for text that is turned."""
-        return not self.slanted and self.bottom - self.top >= TALL * (self.right - self.left)
+        return not self.slanted and self.height >= TALL * self.width
 
     @property
     def is_lone(self) -> bool:
         """Whether a tall piece may be one sign, which stands upright."""
-        return self.bottom - self.top < LONE * (self.right - self.left)
+        return self.height < LONE * self.width
 
 
 def read_text(file: str) -> list[str]:
@@ -271,15 +280,16 @@ def read_text(file: str) -> list[str]:
 def in_rows(pieces: list[Piece]) -> list[str]:
     """Return the pieces as rows: what overlaps with the middle of a row's height stands in that row."""
     rows: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda piece: piece.top + piece.bottom):
-        middle = (piece.top + piece.bottom) / 2
-        if rows and middle <= median(other.bottom for other in rows[-1]):
+    for piece in sorted(pieces, key=lambda piece: piece.middle):
+        if rows and piece.middle <= median(other.bottom for other in rows[-1]):
             rows[-1].append(piece)
         else:
             rows.append([piece])
+    texts = []
     for row in rows:
         row.sort(key=lambda piece: piece.left)
-    return [CELL.join(piece.text for piece in row) for row in rows]
+        texts.append(CELL.join(piece.text for piece in row))
+    return texts
 
 
 def _read_pieces(file: str) -> list[Piece]:
@@ -293,7 +303,7 @@ def _read_pieces(file: str) -> list[Piece]:
 
 
 def _read_pixels(pixels: np.ndarray) -> list[Piece]:
-    """Return all pieces of text, those that overlap in a line as one."""
+    """Return all pieces of text; those that overlap in a line as one, if that is read as surely."""
     from rapidocr.utils.process_img import get_rotate_crop_image
 
     boxes = _reader()(pixels, use_det=True, use_rec=False).boxes
@@ -301,21 +311,20 @@ def _read_pixels(pixels: np.ndarray) -> list[Piece]:
         return []
     boxes = sorted(boxes, key=lambda box: float(box[:, 0].min()))
     places = [_place(box) for box in boxes]
-    crops: list[np.ndarray] = []
-    for box, place in zip(boxes, places, strict=True):
-        crops.append(get_rotate_crop_image(pixels, box) if place.slanted else _crop(pixels, place))
+    crops = [_crop(pixels, place) for place in places]
+    for number, place in enumerate(places):
+        if place.slanted:
+            crops[number] = get_rotate_crop_image(pixels, boxes[number])
     pieces: list[Piece] = []
     for piece in _read_crops(places, crops):
-        beside = next((one for one in reversed(pieces) if _overlap(one, piece)), None)
-        if beside is None:
-            pieces.append(piece)
-            continue
-        joined = _read_joined(pixels, beside, piece)
-        if joined.score >= min(beside.score, piece.score):
-            pieces.remove(beside)
-            pieces.append(joined)
-        else:
-            pieces.append(piece)
+        for beside in reversed(pieces):
+            if _overlap(beside, piece):
+                joined = _read_joined(pixels, beside, piece)
+                if joined.score >= min(beside.score, piece.score):
+                    pieces.remove(beside)
+                    piece = joined
+                break
+        pieces.append(piece)
     return pieces
 
 
@@ -337,8 +346,8 @@ def _overlap(one: Piece, other: Piece) -> bool:
     across = min(one.right, other.right) - max(one.left, other.left)
     down = min(one.bottom, other.bottom) - max(one.top, other.top)
     if one.is_tall:
-        return down > 0 and across > SAME_LINE * min(one.right - one.left, other.right - other.left)
-    return across > 0 and down > SAME_LINE * min(one.bottom - one.top, other.bottom - other.top)
+        return down > 0 and across > SAME_LINE * min(one.width, other.width)
+    return across > 0 and down > SAME_LINE * min(one.height, other.height)
 
 
 def _read_joined(pixels: np.ndarray, one: Piece, other: Piece) -> Piece:
@@ -349,30 +358,23 @@ def _read_joined(pixels: np.ndarray, one: Piece, other: Piece) -> Piece:
 
 
 def _read_crops(places: Sequence[Piece], crops: Sequence[np.ndarray]) -> list[Piece]:
-    """Return pieces with the surest of their readings: as they stand; tall ones turned as the labels of an upright axis
-    stand, and the other way; what may be one sign turned only where it is not sure upright. crops: of each its
-    pixels."""
+    """Return pieces with the surest of their readings: tall ones are read turned, either way; what may be one sign is
+    read as it stands, and turned only where that is not sure. crops: the pixels of each."""
     pieces = list(places)
 
-    def read(lines: Sequence[tuple[int, np.ndarray]]) -> None:
-        readings = _read_lines([pixels for _, pixels in lines])
-        for (number, _), (text, score) in zip(lines, readings, strict=True):
+    def read(turned: Sequence[tuple[int, int]]) -> None:  # numbers of crops, each with its quarter turns
+        if not turned:
+            return
+        lines = [np.ascontiguousarray(np.rot90(crops[number], turns)) for number, turns in turned]
+        result = _reader().recognize_txt(lines)  # together: a line that is read alone takes twice the time
+        for (number, _), text, score in zip(turned, result.txts, result.scores, strict=True):
             if score > pieces[number].score:
-                pieces[number] = pieces[number]._replace(text=text, score=score)
+                pieces[number] = pieces[number]._replace(text=text.strip(), score=float(score))
 
-    read([(number, crops[number]) for number, one in enumerate(places) if not one.is_tall or one.is_lone])
+    read([(number, 0) for number, one in enumerate(places) if not one.is_tall or one.is_lone])
     unsure = [number for number, one in enumerate(pieces) if one.is_tall and one.score < SURE]
-    read([(number, np.rot90(crops[number], way)) for number in unsure for way in (-1, 1)])
+    read([(number, turns) for number in unsure for turns in (-1, 1)])
     return pieces
-
-
-def _read_lines(lines: Sequence[np.ndarray]) -> list[tuple[str, float]]:
-    """Return what the reader reads of lines of text, and how sure it is of each. They are read together: one that is
-    read alone takes twice the time."""
-    if not lines:
-        return []
-    result = _reader().recognize_txt([np.ascontiguousarray(line) for line in lines])
-    return [(text.strip(), float(score)) for text, score in zip(result.txts, result.scores, strict=True)]
 
 
 @lru_cache(maxsize=1)
