@@ -1,6 +1,4 @@
-"""Evidence: what a record is judged by, item by item. A prompt, a page and the evidence of a verdict are made of the
-same items, and nobody parses a prompt.
-"""
+"""Evidence: what a record is judged by, item by item. Prompts, pages and verdicts are made of the same items."""
 
 import base64
 import re
@@ -51,7 +49,9 @@ class Item(NamedTuple):
         first = f"[{self.key}] {self.text}"
         if self.file:
             first += left_out
-        return [first, *(f"  {row}" for row in self.read), *(f"{ROW[1:]}{row}" for row in self.rows)]
+        read = [f"  {row}" for row in self.read]
+        rows = [f"{ROW[1:]}{row}" for row in self.rows]
+        return [first, *read, *rows]
 
 
 class Evidence(NamedTuple):
@@ -81,17 +81,18 @@ class Evidence(NamedTuple):
         return pictures
 
     def _text(self, left_out: str) -> str:
-        lines = [line for one in self.items for line in one.lines(left_out)]
+        lines: list[str] = []
+        for one in self.items:
+            lines += one.lines(left_out)
         return "\n".join(lines) or "(no evidence was given)"
 
 
 NO_EVIDENCE = Evidence()
 
 
-class ShownEvidence(pydantic.BaseModel):
+class ShownEvidence(pydantic.BaseModel, extra="forbid", frozen=True):
     """One piece of evidence beside an answer: an item of a bundle, or a paragraph of a cited paper."""
 
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
     key: str  # "table 1", or the id of a paragraph
     text: str
     rows: tuple[str, ...] = ()  # of its table, or read from its picture
@@ -138,7 +139,8 @@ class PicturedText(dspy.Type):
         parts: list[dict[str, Any]] = []
         for number, line in enumerate(self.text.split("\n")):
             shown = [picture for picture in self.pictures if picture.line == number]
-            parts.append({"type": "text", "text": f"{line.removesuffix(LEFT_OUT) if shown else line}\n"})
+            text = line.removesuffix(LEFT_OUT) if shown else line
+            parts.append({"type": "text", "text": f"{text}\n"})
             for picture in shown:
                 encoded = base64.b64encode(jpeg(picture.file)).decode()
                 parts.append({"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}})
@@ -166,8 +168,6 @@ def read_evidence(
     for a model to see. A picture that cannot be used says so in its text and stands in the folder's `problems`, under
     the id of the record. A table whose title repeats a caption says whose cells they are. Raises UserError where
     pictures are wanted and there is no folder of them."""
-    if picture_mode != "caption" and image_folder is None and any(one.img_path for one in bundle):
-        raise UserError(f"picture_mode {picture_mode!r} needs to know where the pictures are; give --image-root")
     numbers: Counter[str] = Counter()
     captions: dict[str, str] = {}  # of captions in the text: what a table says in their place
     items: list[Item] = []
@@ -175,7 +175,10 @@ def read_evidence(
         kind = KINDS[one.type]
         numbers[kind] += 1
         read = _item(one, f"{kind} {numbers[kind]}", captions)
-        if image_folder is not None and picture_mode != "caption" and one.img_path:
+        if picture_mode != "caption" and one.img_path:
+            if image_folder is None:
+                what = f"picture_mode {picture_mode!r}"
+                raise UserError(f"{what} needs to know where the pictures are; give --image-root")
             read = _with_picture(read, one.img_path, picture_mode, image_folder, record)
         items.append(read)
     return Evidence(tuple(items))
@@ -188,12 +191,14 @@ def _item(one: EvidenceItem, key: str, captions: dict[str, str]) -> Item:
     title = letters(text)
     if rows and title in captions:
         text = captions[title]
-    if in_letters := letters(caption):
+    in_letters = letters(caption)
+    if in_letters:
         captions.setdefault(in_letters, f"(the cells of {key})")
         if letters(text) == in_letters:
             text = ""
     words = as_item(f"{text} {caption}", LABEL.fullmatch)
-    return Item(key, words or NO_CAPTION, tuple(as_item(row, LABEL.fullmatch) for row in rows), one.img_path)
+    shown_rows = tuple(as_item(row, LABEL.fullmatch) for row in rows)
+    return Item(key, words or NO_CAPTION, shown_rows, one.img_path)
 
 
 def _with_picture(read: Item, path: str, mode: PictureMode, image_folder: ImageFolder, record: str) -> Item:

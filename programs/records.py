@@ -1,7 +1,6 @@
 """The base classes of records and predictions; `aisr.base.jsonl` reads files of either.
 
-A record subclasses `Record`; `SentenceRecord` where its statements are sentences that are judged by one evidence
-bundle.
+A record subclasses `Record`, or `SentenceRecord` where its statements are sentences with one evidence bundle.
 """
 
 import ntpath
@@ -21,7 +20,7 @@ from aisr.programs.text import alike, alike_words, rows_of
 
 def _below_a_folder(path: str | None) -> str | None:
     """Check that a path cannot leave the folder that it is read in, whatever that is."""
-    if path is None or path == "":
+    if not path:
         return None
     drive, rest = ntpath.splitdrive(path)
     if drive or rest.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path):
@@ -36,10 +35,9 @@ PicturePath = Annotated[str | None, AfterValidator(_below_a_folder)]
 class Record(BaseModel):
     """What the records of all tasks share. `read` sets `id` where the file has none."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
-    # What makes records of the organisers' files, where these have another form: a command of aisr with its arguments,
-    # `{file}` for their claims.
+    # The command of aisr, with its arguments, that makes records of the organisers' files; `{file}` holds their claims.
     converter: ClassVar[str] = ""
 
     id: Text
@@ -65,10 +63,8 @@ def _as_captions(value: Any) -> Any:
 Captions = Annotated[list[str], BeforeValidator(_as_captions)]
 
 
-class EvidenceItem(BaseModel):
+class EvidenceItem(BaseModel, frozen=True):
     """One item of an evidence bundle: a paragraph of text, or a picture of a table or figure with its captions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     type: Literal["text", "table", "image"]
     text: str = ""
@@ -89,7 +85,6 @@ class SentenceRecord(Record):
 
     @property
     def img_paths(self) -> list[str]:
-        """The pictures of the evidence bundle, as paths below the image root."""
         return [item.img_path for item in self.evidence_bundle if item.img_path]
 
     @property
@@ -103,11 +98,8 @@ class SentenceRecord(Record):
         return ""
 
 
-class Prediction(BaseModel):
-    """What the prediction lines of all tasks share. A subclass has one field, the answer; or it says what the answer
-    is, and how it is written."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
+class Prediction(BaseModel, strict=True):
+    """What prediction lines share. A subclass has one field, the answer; or overrides `answer` and `line`."""
 
     id: Text | None = None
 
@@ -155,12 +147,16 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
     not seen, and of the cells of tables given as text, in whatever markup and order."""
     keys = set()
     for text in texts:
-        before, rows = rows_of(alike(text))
-        cells = {" ".join(alike_words(part)) for row in rows for part in row.split("|")} - {""}
-        if len(cells) >= CELLS and sum(any(map(str.isdigit, cell)) for cell in cells) > 1:
-            keys.add(f"table:{digest_text(chr(10).join(sorted(cells)))}")
         keys |= _long("evidence text", text)
-        keys |= _long("caption", before) if rows else set()
+        before, rows = rows_of(alike(text))
+        if not rows:
+            continue
+        keys |= _long("caption", before)
+        cells = {" ".join(alike_words(cell)) for cell in "|".join(rows).split("|")} - {""}
+        numbers = [cell for cell in cells if any(map(str.isdigit, cell))]
+        if len(cells) >= CELLS and len(numbers) > 1:
+            table = "\n".join(sorted(cells))
+            keys.add(f"table:{digest_text(table)}")
     for caption in captions:
         keys |= _long("caption", caption)
     return keys
@@ -178,13 +174,16 @@ def paper_keys(paragraphs: Collection[str], citekey: str | None = None) -> set[s
     """Return the keys of a paper: its words, however they are parted into paragraphs, and what the organisers of a task
     call it; none for what it does not have."""
     letters = "".join(alike_words("\n".join(paragraphs)))
-    names = [digest_text(letters) if letters else "", alike(citekey or "")]
+    names = {alike(citekey or "")}
+    if letters:
+        names.add(digest_text(letters))
     return {f"paper:{name}" for name in names if name}
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:
     """Return the keys of pictures: their paths, however these are spelled (`./images//a.jpg`)."""
-    return {f"picture:{normpath(alike(path).replace(chr(92), '/'))}" for path in paths}
+    names = [alike(path).replace("\\", "/") for path in paths]
+    return {f"picture:{normpath(name)}" for name in names}
 
 
 def _long(kind: str, text: str) -> set[str]:

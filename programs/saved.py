@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import explain
@@ -19,18 +19,16 @@ FORMAT = 2
 METADATA = "metadata"  # of a file of DSPy's: versions of packages
 
 
-class SignatureState(BaseModel):
+class SignatureState(BaseModel, extra="forbid", strict=True):
     """What DSPy saves of a signature: its instruction, and the prefix and description of each field."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
     instructions: str
     fields: list[dict[str, str]]
 
 
-class PredictorState(BaseModel):
+class PredictorState(BaseModel, extra="forbid", strict=True):
     """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
     traces: list[Any] = Field(max_length=0)
     train: list[Any] = Field(max_length=0)
     demos: list[dict[str, Any]]
@@ -38,10 +36,9 @@ class PredictorState(BaseModel):
     lm: None
 
 
-class ProgramFile(BaseModel):
+class ProgramFile(BaseModel, extra="forbid", strict=True):
     """A program.json."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
     format: int = Field(ge=1, le=FORMAT)
     task: str
     options: dict[str, str | int | float | bool]
@@ -57,10 +54,11 @@ class ProgramFile(BaseModel):
         if not isinstance(content, dict) or content.get("format") != 1:
             return content
         options = content.get("options")
-        if not isinstance(options, dict) or "evidence" not in options:
-            return content
-        renamed = {"picture_mode" if name == "evidence" else name: value for name, value in options.items()}
-        return {**content, "options": renamed}
+        if isinstance(options, dict) and "evidence" in options:
+            options = {**options, "picture_mode": options["evidence"]}
+            del options["evidence"]
+            content = {**content, "options": options}
+        return content
 
     @field_validator("label_weights")
     @classmethod
@@ -78,15 +76,15 @@ def read_state(content: Mapping[str, Any]) -> dict[str, PredictorState]:
             continue
         try:
             state[name] = PredictorState.model_validate({**saved, "traces": [], "train": [], "lm": None})
-        except (ValidationError, TypeError) as error:
-            problem = explain(error) if isinstance(error, ValidationError) else "not what DSPy saves of a predictor"
-            raise UserError(f"{name[:80]}: {problem}") from error
+        except TypeError as error:
+            raise UserError(f"{name[:80]}: not what DSPy saves of a predictor") from error
+        except ValidationError as error:
+            raise UserError(f"{name[:80]}: {explain(error)}") from error
     return state
 
 
 def check_state(predictors: Iterable[tuple[str, dspy.Predict]], state: Mapping[str, PredictorState]) -> None:
-    """Check that a state is one of these predictors, by their names, and has their fields in their order. Raises
-    UserError with the difference."""
+    """Check that a state has these predictors, and their fields in order. Raises UserError with the difference."""
     expected = dict(predictors)
     if set(expected) != set(state):
         raise UserError(f"predictors {sorted(state)}; this program has {sorted(expected)}")
@@ -97,7 +95,7 @@ def check_state(predictors: Iterable[tuple[str, dspy.Predict]], state: Mapping[s
         if saved != ours:
             raise UserError(f"{name}: fields {_listed(saved)}; this program has {_listed(ours)}, in this order")
         for number, demo in enumerate(state[name].demos):
-            shown = {field: demo[field] for field in fields if field in demo}
+            shown = [demo[field] for field in fields if field in demo]
             if not is_text_alone(shown):
                 part = "a part of a message, such as the address of a picture"
                 raise UserError(f"{name}: demos[{number}] holds {part}; expected text")
