@@ -1,5 +1,4 @@
-"""The demos that the prompt of a record shows: those whose own statement is nearest to that of the record (kNN
-prompting, Liu et al. 2022)."""
+"""The demos that a prompt shows: those whose statement is nearest to the record's (kNN prompting, Liu et al. 2022)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,9 +30,7 @@ def wording(value: Any) -> str:
 
 class IndexedDemos:
     """Demos with an index of their statements: for each record alone it would cost more than the rest of its prompt.
-
-    statement: the field by which demos are compared with a record.
-    """
+    statement: the field by which demos are compared with a record."""
 
     def __init__(self, demos: Sequence[Any], statement: str) -> None:
         self.demos = list(demos)

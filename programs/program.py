@@ -39,18 +39,13 @@ SEARCHED = ("demos_per_record", "demo_similarity")  # those that optimizers alon
 
 
 class Options(BaseModel):
-    """How a program is built; program.json holds them.
-
-    A program adds its own as fields of a subclass: texts, numbers and switches, each with a default. The description of
-    a field is its help, its bounds and choices are checked.
-    """
+    """How a program is built; program.json holds them. A program adds its own as fields of a subclass: texts, numbers
+    and switches, each with a default. A field's description is its help; its bounds and choices are checked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     demos_per_record: int = Field(
-        default=0,
-        ge=0,
-        description="How many demos, the nearest, stand in the prompt of a record; 0: all.",
+        default=0, ge=0, description="How many demos, the nearest, stand in the prompt of a record; 0: all."
     )
     demo_similarity: Similarity = Field(
         default="words",
@@ -71,8 +66,7 @@ class SearchOptions(Options):
     """The options of a program that retrieves evidence."""
 
     retriever: RetrieverName = Field(
-        default="bm25",
-        description="What ranks texts: words (`bm25`), word vectors (`dense`), or both (`hybrid`).",
+        default="bm25", description="What ranks texts: words (`bm25`), word vectors (`dense`), or both (`hybrid`)."
     )
 
 
@@ -92,20 +86,22 @@ class UnusableAnswer(ValueError):
 
 
 def wrong_count(values: Sequence[object], wanted: int, what: str) -> str | None:
-    """Return the complaint about a list of the wrong length, or None. DSPy loses the length of a list both in the
-    schema and when it parses."""
-    return None if len(values) == wanted else f"{len(values)} {what} where {wanted} were asked for"
+    """Return the complaint about a list of the wrong length, or None: DSPy's schemas and parsers know no lengths."""
+    if len(values) == wanted:
+        return None
+    return f"{len(values)} {what} where {wanted} were asked for"
 
 
 def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str | None:
     """Return the complaint about names that were not offered, or None."""
-    unknown = [name for name in names if name not in known]
-    return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+    for name in names:
+        if name not in known:
+            return f"{what} {name!r} was not shown; shown were {', '.join(known)}"
+    return None
 
 
 def label_field(signature: type[dspy.Signature]) -> str | None:
-    """Return the output field that holds labels: the first one whose type is a Literal, or a list of one. None where
-    answers are no labels."""
+    """Return the output field that holds labels: the first one whose type is a Literal, or a list of one; or None."""
     for name, field in signature.output_fields.items():
         kind = field.annotation
         if get_origin(kind) is list:
@@ -133,8 +129,7 @@ def _lists(counts: Counts, ids: Ids) -> dict[str, dict[str, Any]]:
 
 
 def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
-    """Return an answer that lacks nothing but the confidence in its labels, or has that in another form. None where
-    something else is wrong with it."""
+    """Return an answer in which only the confidence is missing or malformed; None where anything else is wrong."""
     fields = error.signature.output_fields
     if CONFIDENCE not in fields or error.lm_response is None:
         return None
@@ -156,12 +151,17 @@ def _trace(predict: dspy.Predict, call: Mapping[str, Any], answer: dspy.Predicti
     trace = dspy.settings.trace
     if trace is None:
         return
-    inputs = {name: value for name, value in call.items() if name in predict.signature.input_fields}
     if trace and trace[-1][2] is answer:
         _, inputs, _ = trace.pop()
-    if is_accepted:
-        texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
-        trace.append((predict, texts, answer))
+    else:
+        inputs = {name: call[name] for name in predict.signature.input_fields if name in call}
+    if not is_accepted:
+        return
+    texts = dict(inputs)
+    for name, value in inputs.items():
+        if isinstance(value, PicturedText):
+            texts[name] = str(value)
+    trace.append((predict, texts, answer))
 
 
 def _what_failed(error: AdapterParseError) -> str:
@@ -252,11 +252,8 @@ class Program(dspy.Module):
 
     def nearest_demos(self, demos: Sequence[Any], text: str) -> list[Any]:
         """Return those of some demos that the prompt of a record with the statement `text` shows: all, or where
-        `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last.
-
-        Which they are depends on the record alone, so that a prompt is the same in every run. A provider's prompt cache
-        gains nothing by it: the prefix is another for each record.
-        """
+        `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last. Which they are
+        depends on the record alone, so that a prompt is the same in every run."""
         options = self.options
         if not options.demos_per_record:
             return list(demos)
@@ -273,8 +270,7 @@ class Program(dspy.Module):
         ids: Ids = NOTHING,
         **inputs: Any,
     ) -> dspy.Prediction:
-        """Return the answer of a predictor to `inputs`, in the LM's context, with the demos nearest to the statement
-        among these.
+        """Return the answer of a predictor to `inputs`, with the demos nearest to the statement among these.
 
         check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the
         LM is asked once more, with the complaint; not where the answer was cut, refused or filtered. counts: how many
@@ -354,13 +350,14 @@ class Program(dspy.Module):
         """What ranks texts."""
         if self.ranker:
             return self.ranker.matcher()
-        return RETRIEVERS[self.options.retriever] if isinstance(self.options, SearchOptions) else bm25
+        if isinstance(self.options, SearchOptions):
+            return RETRIEVERS[self.options.retriever]
+        return bm25
 
     # --- What optimizers and commands call.
 
     def load_saved(self, file: ProgramFile) -> None:
-        """Set prompts and all that is fitted from a program.json whose options this program was built with. Raises
-        UserError where it is none of this program."""
+        """Set prompts and all that is fitted from a program.json with these options. Raises UserError for another's."""
         check_state(self.named_predictors(), file.state)
         self.load_state(file.model_dump()["state"])
         if file.ranker is not None:
@@ -373,9 +370,8 @@ class Program(dspy.Module):
     def load(self, path: str | PathLike[str], allow_pickle: bool = False, allow_unsafe_lm_state: bool = False) -> None:
         """Load a program.json, or a JSON file that `save` of DSPy wrote; an LM in it is left out.
 
-        A program.json also sets the options, the evidence ranker and what else is fitted, which DSPy's `save` leaves
-        out. The two switches are those of DSPy, which neither form needs. Raises UserError where the file is none of
-        this program.
+        A program.json also sets the options and all that is fitted, which DSPy's `save` leaves out. The two switches
+        are those of DSPy, which neither form needs. Raises UserError where the file is none of this program.
         """
         source = Path(path)
         content = read_json(source)
@@ -394,8 +390,7 @@ class Program(dspy.Module):
             raise UserError(f"{source}: {error}") from error
 
     def copy_context(self, other: "Program") -> None:
-        """Copy what is not saved with a program: folder of pictures, groups of records that are not each other's
-        demos."""
+        """Copy what is not saved with a program: the folder of pictures, and which demos are excluded."""
         self.image_folder, self.excluded = other.image_folder, other.excluded
 
 

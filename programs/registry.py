@@ -49,11 +49,8 @@ def find_task(name: str) -> "Task":
 
 
 def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":
-    """Return the task of a name, for files of records and one of predictions.
-
-    Raises UserError for a file whose first line is another task's: of those that take it, the one that knows most of
-    its fields.
-    """
+    """Return the task of a name, for files of records and one of predictions. Raises UserError for a file whose first
+    line is another task's: of those that take it, the one that knows most of its fields."""
     from aisr.base.jsonl import scan
 
     chosen = find_task(name)
@@ -76,8 +73,7 @@ def find_task_for(name: str, *records: Path, predictions: Path | None = None) ->
 
 
 def import_value(place: str, what: str) -> Any:
-    """Return the value at `package.module:VALUE`. what: a word for it, in messages. Raises UserError where there is
-    none, or its module cannot be imported."""
+    """Return the value at `package.module:VALUE`. what: a word for it in messages. Raises UserError for no value."""
     module, _, name = place.partition(":")
     try:
         return getattr(import_module(module), name)

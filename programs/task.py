@@ -52,9 +52,7 @@ class Task:
     fallback_is_baseline: bool = False  # whether `fallback` is its no-LM baseline; else that is a classifier of labels
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     submission: str = "predictions.jsonl"  # the name of the file that its server takes
-    kept_beside: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # files of other tasks that stay in a zip, so that one holds all
+    kept_beside: ClassVar[frozenset[str]] = frozenset()  # files of other tasks that stay in a zip
 
     # --- Score and answer
 
@@ -68,8 +66,7 @@ class Task:
         return prediction.label
 
     def feedback(self, gold: Gold, answer: Answer) -> str:
-        """Return what is wrong with an answer, in a few sentences, for an optimizer that reflects: the right label with
-        its definition."""
+        """Return what is wrong with an answer, for an optimizer that reflects: the right label with its definition."""
         if answer == gold:
             return "The label is right."
         return f"Said {answer}; right is {gold} ({self.definitions[str(gold)]})."
@@ -90,16 +87,16 @@ class Task:
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write checked lines, in the order of the test inputs. Raises UserError where `out` holds something else."""
-        content = {self.submission: "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()}
-        if out.exists():
-            try:
+        texts = [json.dumps(line, ensure_ascii=False) + "\n" for line in lines]
+        content = {self.submission: "".join(texts).encode()}
+        try:
+            if out.exists():
                 with zipfile.ZipFile(out) as old:
                     content |= {name: old.read(name) for name in self.kept_beside.intersection(old.namelist())}
-            # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
-            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-                raise UserError(
-                    f"{out} is there already, and no zip that can be kept ({error}); choose another --out"
-                ) from error
+        # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+            reason = f"is there already, and no zip that can be kept ({error})"
+            raise UserError(f"{out} {reason}; choose another --out") from error
         with replacing(out) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
             for name in sorted(content):
                 file.writestr(zipfile.ZipInfo(name, ZIP_DATE), content[name], zipfile.ZIP_DEFLATED)
@@ -123,8 +120,7 @@ class Task:
         return [[str(gold)]]
 
     def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> Answer:
-        """Return the answer that gives these labels to the statements of a record. evidence_ids: best first, for a task
-        that names evidence."""
+        """Return the answer with these labels, one a statement, and the evidence of these ids, best first, if any."""
         return labels[0]
 
     def first_labels(self, gold: Gold) -> list[str]:
@@ -156,25 +152,28 @@ class Task:
         return {claim_key(self.text(record)), *evidence_keys(self.long_texts(record))}
 
     def long_texts(self, record: Any) -> Sequence[str]:
-        """Return the texts that a record is judged by, of which near-duplicates are found across splits: by default
-        all texts among the inputs of its program."""
+        """Return the texts whose near-duplicates are found across splits: by default all inputs but the statement."""
         inputs = self._uncompiled.prepare(record).example.inputs()
-        return [text for name, value in inputs.items() if name != self.program.statement for text in texts_in(value)]
+        return texts_in([value for name, value in inputs.items() if name != self.program.statement])
 
     @cached_property
     def _uncompiled(self) -> Program:
         return self.build({})
 
     def stratify_by(self, gold: Gold) -> str:
-        """Return what splits keep in proportion, a word a record: its first label other than the default one, or
-        that."""
+        """Return what splits keep in proportion, a word a record: its first label that is not the default, or that."""
         if not self.labels:
             return ""
-        return next((label for label in self.first_labels(gold) if label != self.default_label), self.default_label)
+        for label in self.first_labels(gold):
+            if label != self.default_label:
+                return label
+        return self.default_label
 
     def balance_key(self, gold: Gold) -> str:
         """Return what demos and subsets of dev are balanced by, a word a record: its labels."""
-        return " ".join(sorted(set(self.first_labels(gold)))) if self.labels else self.stratify_by(gold)
+        if not self.labels:
+            return self.stratify_by(gold)
+        return " ".join(sorted(set(self.first_labels(gold))))
 
     # --- Pages and retrieval
 
@@ -195,8 +194,9 @@ class Task:
     def build(self, options: Mapping[str, Any]) -> Program:
         """Return the uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
         known = self.program.Options.model_fields
-        if unknown := [name for name in options if name not in known]:
-            raise UserError(f"{self.name}: no option {unknown[0][:80]!r}; options: {', '.join(known)}")
+        for name in options:
+            if name not in known:
+                raise UserError(f"{self.name}: no option {name[:80]!r}; options: {', '.join(known)}")
         try:
             return self.program(**options)
         except ValidationError as error:
@@ -234,9 +234,11 @@ def texts_in(value: Any) -> list[str]:
         return [value]
     if isinstance(value, Mapping):
         value = list(value.values())
-    if not isinstance(value, list | tuple):
-        return []
-    return [text for part in value for text in texts_in(part)]
+    texts: list[str] = []
+    if isinstance(value, list | tuple):
+        for part in value:
+            texts += texts_in(part)
+    return texts
 
 
 # --- Tasks that label sentences, all judged by one evidence bundle
@@ -261,17 +263,18 @@ class SentenceTask(Task):
 
     def feedback(self, gold: SentenceGold, answer: Sequence[str]) -> str:
         """Return each wrong sentence, with its right labels and their definition."""
-        wrong = [
-            f"Sentence {k}: said {label}; right is {' or '.join(types)} ({self.definitions[types[0]]})."
-            for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
-            if label not in types
-        ]
+        wrong = []
+        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1):
+            if label not in types:
+                right = f"{' or '.join(types)} ({self.definitions[types[0]]})"
+                wrong.append(f"Sentence {k}: said {label}; right is {right}.")
         return " ".join(wrong) or "Every sentence is labelled right."
 
     def shared_keys(self, record: Any) -> set[str]:
         """Return the pictures, texts and captions of the bundle."""
-        bundle = record.evidence_bundle
-        captions = [caption for item in bundle for caption in (*item.table_caption, *item.image_caption)]
+        captions: list[str] = []
+        for item in record.evidence_bundle:
+            captions += [*item.table_caption, *item.image_caption]
         return picture_keys(record.img_paths) | evidence_keys(self.long_texts(record), captions)
 
     def long_texts(self, record: Any) -> list[str]:

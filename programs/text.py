@@ -40,8 +40,7 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return what stands between white space; a word of more than `LONGEST_WORD` characters is cut, so that a number of
-    words bounds a text."""
+    """Return what stands between white space; words are cut at `LONGEST_WORD` characters, so that they bound a text."""
     return re.findall(rf"\S{{1,{LONGEST_WORD}}}", text)
 
 
@@ -102,11 +101,8 @@ NON_ASCII = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that mark
 
 
 def plain(text: str) -> str:
-    """Return a text without invisible and control characters, with forged markers broken up by a space; other text as
-    it is.
-
-    A text that holds a marker only after compatibility folding (fullwidth brackets, say) is folded, then broken up: a
-    tokenizer may fold as well.
+    """Return a text without invisible and control characters, with forged markers broken up by a space. A text that
+    holds a marker only after compatibility folding (fullwidth brackets, say) is folded: a tokenizer may fold as well.
     """
     text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
     compatible = folded(text)
@@ -117,16 +113,15 @@ def plain(text: str) -> str:
 
 
 def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
-    """Return a text as one item of a list that has one item a line: plain, in one line, and without labels of other
-    items.
-
-    is_label: whether what stands in square brackets would pass for an item's label; it gets round ones then.
-    """
+    """Return a text as one item of a list with one item a line: plain, in one line, without labels of other items.
+    is_label: whether what stands in square brackets would pass for an item's label; it gets round ones then."""
     line = " ".join(plain(text).split())
 
     def unlabelled(match: re.Match[str]) -> str:
         label = match[1].strip()
-        return f"({label})" if is_label(unicodedata.normalize("NFKC", label)) else match[0]
+        if is_label(unicodedata.normalize("NFKC", label)):
+            return f"({label})"
+        return match[0]
 
     return IN_BRACKETS.sub(unlabelled, line)
 
@@ -163,17 +158,16 @@ def clean(text: str) -> str:
     """Return a text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
     # Python's own look at all signs at once is a hundred times quicker, and finds nothing in most texts.
     if not text.translate(KEPT).isprintable():
-        text = "".join(" " if _invisible(sign) else sign for sign in text)
+        invisible = [sign for sign in set(text) if unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")]
+        text = text.translate({ord(sign): " " for sign in invisible if ord(sign) not in KEPT})
     return SPACED.sub(_closed_up, text)
-
-
-def _invisible(sign: str) -> bool:
-    return ord(sign) not in KEPT and unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")
 
 
 def _closed_up(command: re.Match[str]) -> str:
     joined = SPACED_LETTERS.sub(lambda letters: letters[0].replace(" ", ""), command[2])
-    return command[0] if joined == command[2] else f"{command[1]}{joined.strip()}}}"
+    if joined == command[2]:
+        return command[0]
+    return f"{command[1]}{joined.strip()}}}"
 
 
 HTML_ROW = re.compile(r"<tr(?:\s[^<>]*+)?>", re.IGNORECASE)
@@ -188,9 +182,7 @@ ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can be
 
 def rows_of(text: str) -> tuple[str, list[str]]:
     """Return what stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of
-    the text and no rows where it holds no table. What stands behind a table counts as more rows.
-
-    The text is taken as it comes: whoever shows it makes it plain, row by row.
+    the text and no rows where it holds no table. What stands behind a table counts as more rows. Nothing is made plain.
     """
     if HTML_ROW.search(text):
         return _html(text)
@@ -219,8 +211,7 @@ def _cells(line: str) -> str:
 
 
 def _html(text: str) -> tuple[str, list[str]]:
-    """Return what `rows_of` does, by tags alone: the library's parser takes the square of the length of some broken
-    texts."""
+    """Return what `rows_of` does, by tags alone: the library's parser takes quadratic time for some broken texts."""
     before, *parts = HTML_ROW.split(text)
     around = [before]
     rows: list[list[str]] = []
@@ -285,9 +276,8 @@ def _lettered(text: str) -> tuple[str, Sequence[int]]:
 
 @lru_cache(maxsize=4096)
 def _letters_of(sign: str) -> str:
-    if sign.isascii():
-        return sign.lower() if sign.isalnum() else ""
-    return "".join(part for part in unicodedata.normalize("NFKC", sign).casefold() if part.isalnum())
+    known = unicodedata.normalize("NFKC", sign).casefold()
+    return "".join(part for part in known if part.isalnum())
 
 
 RUN = 6  # words: by chance, two texts on one subject share five now and then
