@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import dspy
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from aisr.task import (
     PICTURE_MODE_HELP,
@@ -54,10 +54,8 @@ DEFINITIONS = {
 # --- Records
 
 
-class SentenceLabel(BaseModel):
+class SentenceLabel(BaseModel, frozen=True):
     """One sentence of a paragraph."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     sentence: str
     # Its gold labels, the primary one first; None where they are withheld, which an empty list says, too: a sentence
@@ -152,8 +150,7 @@ class Track1(Program):
 
     def prepare(self, record: Track1Record) -> Case:
         """Return a record as a case: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`; where
-        it is labelled, also `sentence_labels` (the primary ones). Raises UserError where pictures are wanted and there
-        is no folder of them."""
+        it is labelled, also `sentence_labels` (the primary ones). Raises UserError for pictures without a folder."""
         evidence = read_evidence(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         sentences = [item(clean(one)) for one in record.statements]
         inputs: dict[str, Any] = {"evidence": evidence.text, "sentences": sentences}
@@ -195,9 +192,8 @@ class Track1Task(SentenceTask):
     kept_beside = frozenset({"track2_pred.jsonl"})
 
     def score(self, gold: Sequence[SentenceGold], answers: Sequence[Sequence[str] | None]) -> Tally:
-        """Return the counts of each record. The score is the mean of macro-F1 over all five labels and of paragraph
-        exact match; an answer of None, of a failed record, misses all its gold labels. Raises ValueError where numbers
-        differ or a label is unknown."""
+        """Return the counts of each record: the mean of macro-F1 over all five labels and of paragraph exact match
+        ranks. None: a failed record. Raises ValueError where numbers differ or a label is unknown."""
         return tally_statements(gold, answers, CLAIM_LABELS, "pem")
 
     def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:

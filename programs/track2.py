@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 from weakref import WeakValueDictionary
 
 import dspy
-import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.task import (
@@ -103,26 +103,23 @@ class Track2Record(Record):
 
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
-        ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
-        if not ids:
+        known: set[str] = set()
+        for key in chain.from_iterable(self.cited_paper_full_text):
+            if not key.isprintable() or not 1 <= len(key) <= LONGEST_ID:
+                expected = f"expected one line of 1 to {LONGEST_ID} printable characters"
+                raise UserError(f"cited_paper_full_text: paragraph id {key[:80]!r}; {expected}")
+            if key in known:
+                raise UserError(f"cited_paper_full_text: paragraph id {key!r} stands there more than once")
+            known.add(key)
+        if not known:
             raise UserError("cited_paper_full_text: no paragraph in there; expected at least one, as {id: text}")
-        odd = next((key for key in ids if not key.isprintable() or not 1 <= len(key) <= LONGEST_ID), None)
-        if odd is not None:
-            raise UserError(
-                f"cited_paper_full_text: paragraph id {odd[:80]!r}; expected one line of 1 to {LONGEST_ID} printable "
-                "characters"
-            )
-        known = Counter(ids)
-        if len(ids) != len(known):
-            twice = min(key for key, count in known.items() if count > 1)
-            raise UserError(f"cited_paper_full_text: paragraph id {twice!r} stands there more than once")
         if self.label is not None and self.evidence_para_ids is None:
             raise UserError(
                 "evidence_para_ids: missing beside a label; expected a list, empty where nothing is evidence"
             )
-        unknown = next((key for key in self.evidence_para_ids or () if key not in known), None)
-        if unknown is not None:
-            raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
+        for key in self.evidence_para_ids or ():
+            if key not in known:
+                raise UserError(f"evidence_para_ids: {key[:80]!r} is no paragraph of cited_paper_full_text")
         return self
 
     @property
@@ -133,7 +130,9 @@ class Track2Record(Record):
     @property
     def gold(self) -> Citation | None:
         """The gold judgement; None where it is withheld."""
-        return None if self.label is None else Citation(self.label, list(self.evidence_para_ids or []))
+        if self.label is None:
+            return None
+        return Citation(self.label, list(self.evidence_para_ids or []))
 
 
 class Track2Prediction(Prediction):
@@ -215,11 +214,8 @@ class Track2Options(LabelOptions, SearchOptions):
 
 
 class EvidencePolicy(Fitted):
-    """Which paragraphs to name as evidence, by the label.
-
-    none: the labels that name no evidence. All others name three: Joint@3 asks for one hit among three, so a short list
-    only loses; where the gold list is empty it asks for an empty one (guidelines, section 2, "match-empty").
-    """
+    """Which paragraphs to name as evidence. none: the labels that name no evidence. All others name three: Joint@3 asks
+    for one hit among three; where the gold list is empty it asks for an empty one (guidelines, section 2)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     none: tuple[CitationLabel, ...] = ("Irrelevant",)
@@ -330,9 +326,8 @@ def _as_items(paragraphs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:
-    """Return the inputs of a demo about a paper: gold paragraphs, up to three, and the best-ranked others that have
-    content, in document order; long ones cut to the sentences around the one that is most like the claim. best_first:
-    the ids by the ranking."""
+    """Return the inputs of a demo: up to three gold paragraphs and the best-ranked others with content, in document
+    order; long ones cut to the sentences around the one that is most like the claim. best_first: ids as ranked."""
     named = gold.evidence_para_ids[:EVIDENCE_K]
     idle = without_content(paper)
     others = [key for key in best_first if key not in gold.evidence_para_ids and key not in idle]
@@ -364,19 +359,15 @@ class Track2Task(Task):
     kept_beside = frozenset({"track1_pred.jsonl"})
 
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Tally:
-        """Return macro-F1 over all four labels and Joint@3; their mean ranks. None: a failed record. Raises ValueError
-        where numbers differ or a label is unknown.
-
-        Exactly as the official evaluator computes it. What the guidelines leave out was learnt from its own answers:
-        macro-F1 divides by all labels, even where one never occurs; an F1 with denominator 0 is 0.
-        """
+        """Return macro-F1 over all four labels, as in Track 1, and Joint@3; their mean ranks. None: a failed record.
+        Raises ValueError where numbers differ or a label is unknown."""
         labels = [None if answer is None else [answer.label] for answer in answers]
         tally = tally_statements([self.gold_labels(right) for right in gold], labels, self.labels, "joint_at_3")
-        evidence = [
-            answer is not None and self.evidence_right(right, answer)
-            for right, answer in zip(gold, answers, strict=True)
-        ]
-        return replace(tally, exact=tally.exact & np.array(evidence, dtype=np.bool_))
+        exact = tally.exact.copy()
+        for row, answer in enumerate(answers):
+            if answer is None or not self.evidence_right(gold[row], answer):
+                exact[row] = False
+        return replace(tally, exact=exact)
 
     def answer(self, prediction: dspy.Prediction) -> Citation:
         return Citation(str(prediction.label), list(prediction.evidence_para_ids))
@@ -400,15 +391,19 @@ class Track2Task(Task):
     def feedback(self, gold: Citation, answer: Citation) -> str:
         if answer.label != gold.label:
             return f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
-        if gold.evidence_para_ids and not set(gold.evidence_para_ids) & set(answer.evidence_para_ids):
-            return f"The label is right, but the deciding paragraphs are {', '.join(gold.evidence_para_ids)}."
-        if not gold.evidence_para_ids and answer.evidence_para_ids:
+        right, named = gold.evidence_para_ids, answer.evidence_para_ids
+        if right and set(right).isdisjoint(named):
+            return f"The label is right, but the deciding paragraphs are {', '.join(right)}."
+        if named and not right:
             return "The label is right, but no paragraph is evidence here: the list should be empty."
         return "Label and evidence are right."
 
     def problem(self, record: Track2Record, answer: Citation) -> str | None:
-        unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
-        return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
+        known = record.paragraphs
+        for key in answer.evidence_para_ids:
+            if key not in known:
+                return f"evidence_para_ids: {key!r} is no paragraph of the cited paper"
+        return None
 
     def fallback(self, record: Track2Record) -> Citation:
         """Return that the best paragraphs by BM25 support the claim."""
@@ -423,14 +418,14 @@ class Track2Task(Task):
     def shown_evidence(self, record: Track2Record, case: Case, answer: Citation | None) -> list[ShownEvidence]:
         """Return the paragraphs that the model read, that are gold or that were named, in document order. The rest of
         the paper is left out: it is 70 to 90 KB a record."""
-        read = set(case.example.candidates)
-        gold = set(record.gold.evidence_para_ids if record.gold else ())
+        gold = record.gold.evidence_para_ids if record.gold else ()
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
-        return [
-            ShownEvidence.of_paragraph(key, text, shown=key in read, gold=key in gold, chosen=chosen.get(key, 0))
-            for key, text in record.paragraphs.items()
-            if key in read or key in gold or key in chosen
-        ]
+        evidence = []
+        for key, text in record.paragraphs.items():
+            marks = {"shown": key in case.example.candidates, "gold": key in gold, "chosen": chosen.get(key, 0)}
+            if any(marks.values()):
+                evidence.append(ShownEvidence.of_paragraph(key, text, **marks))
+        return evidence
 
     def query(self, record: Track2Record) -> Query:
         return Query(record.claim_text, record.paragraphs, record.gold.evidence_para_ids if record.gold else ())
