@@ -111,19 +111,17 @@ class Contact:
         """Return the result of `send`, or that of the same call where it is under way: DSPy sends an example again
         after two minutes, and a slow model would be paid twice."""
         with self._lock:
-            future = self._under_way.get(call)
-            if future is None:
-                own = self._under_way[call] = Future[str]()
-        if future is not None:
-            return future.result()
-        try:
-            own.set_result(send())
-        except BaseException as error:
-            own.set_exception(error)
-        finally:
-            with self._lock:
-                del self._under_way[call]
-        return own.result()
+            is_first = call not in self._under_way
+            future = self._under_way.setdefault(call, Future())
+        if is_first:
+            try:
+                future.set_result(send())
+            except BaseException as error:
+                future.set_exception(error)
+            finally:
+                with self._lock:
+                    del self._under_way[call]
+        return future.result()
 
     def run(self, send: Callable[[], Response]) -> Response:
         """Return the result of `send`, after as many retries as it takes.
@@ -302,12 +300,8 @@ class OpenLM(dspy.LM):
             self.ledger.add(Spend(cached_calls=1))
             return kept
 
-        def send_and_keep() -> str:
-            text = send()
-            _keep_in_cache(key, text)
-            return text
-
-        return Answer.model_validate_json(self.contact.share(call, send_and_keep))
+        text = self.contact.share(call, lambda: _kept_in_cache(key, send()))
+        return Answer.model_validate_json(text)
 
     def request(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Request:
         """Return a call as DSPy's engines take it. Raises `LMUnsupportedFeatureError`."""
@@ -356,11 +350,8 @@ class OpenLM(dspy.LM):
             self.ledger.end_call(Spend.of(usage, self.price))
 
     def _cache_key(self, call: str) -> dict[str, Any]:
-        """Return the key of an answer. Two servers answer differently under one name, and DSPy and LiteLLM read their
-        address from the environment as well, such as from OPENAI_BASE_URL."""
-        provider = self.model.partition("/")[0].removesuffix("_chat").replace("-", "_").upper()
-        server = os.environ.get(f"{provider}_BASE_URL") or os.environ.get(f"{provider}_API_BASE") or None
-        return {"call": call, "server": server}
+        """Return the key of an answer. Two servers answer differently under one name."""
+        return {"call": call, "server": gateway(self.model)}
 
     def _explain(self, error: LMError) -> None:
         """Have an error name this LM as the user did, its status, and what may be wrong, in one line; DSPy and lm15
@@ -399,6 +390,13 @@ class OpenLM(dspy.LM):
             dspy.cache.put(self._cache_key(call), None, enable_memory_cache=self.repeats_failed)
 
 
+def gateway(model: str) -> str | None:
+    """Return the address of a model's provider that the environment names, such as by OPENAI_BASE_URL: DSPy and LiteLLM
+    read it there as well."""
+    provider = model.partition("/")[0].removesuffix("_chat").replace("-", "_").upper()
+    return os.environ.get(f"{provider}_BASE_URL") or os.environ.get(f"{provider}_API_BASE") or None
+
+
 def _as_json(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
 
@@ -419,8 +417,8 @@ def _from_cache(key: dict[str, Any]) -> Answer | None:
         return None
 
 
-def _keep_in_cache(key: dict[str, Any], text: str) -> None:
-    """Keep an answer, or say that the disk takes none."""
+def _kept_in_cache(key: dict[str, Any], text: str) -> str:
+    """Return an answer, which is kept, or it is said that the disk takes none."""
     dspy.cache.put(key, text)
     if dspy.cache.enable_disk_cache and not _warned.is_set():
         try:
@@ -428,6 +426,7 @@ def _keep_in_cache(key: dict[str, Any], text: str) -> None:
                 warn_of_cache("an answer was not kept", dspy.cache.disk_cache_dir)
         except Exception as error:
             warn_of_cache(error, dspy.cache.disk_cache_dir)
+    return text
 
 
 def warn_of_cache(reason: object, folder: str) -> None:

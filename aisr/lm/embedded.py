@@ -45,7 +45,7 @@ class EmbeddedEngine:
     """
 
     supports_response_schema = True
-    supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
+    supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"})
     schema_detail: Detail = "ids"
 
     def __init__(self) -> None:
@@ -61,21 +61,13 @@ class EmbeddedEngine:
         params.cache_ram_mib = PREFIX_MEMORY_MIB
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         self.lock = threading.Lock()
-        self._server = xllamacpp.Server(params)
-        self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
+        self.server = xllamacpp.Server(params)
+        self.address = str(self.server.listening_address)  # on the loopback interface; speaks OpenAI's API too
 
     def complete(self, request: Request) -> Response:
         """Return one response. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
         with self.lock:
             return _Writer(self, request).write()
-
-    def continue_prompt(self, prompt: str, **body: Any) -> dict[str, Any]:
-        """Return what continues a prompt, as OpenAI's completions have it. body: further fields of the request. Raises
-        InvalidRequestError where it is refused, for instance since it exceeds the context."""
-        answer = self._server.handle_completions({"prompt": prompt, "seed": 0, "cache_prompt": True, **body})
-        if "choices" not in answer:
-            raise InvalidRequestError(f"embedded model: {json.dumps(answer)}")
-        return dict(answer)
 
     @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load_engine`
     def tokens(self, text: str) -> list[tuple[int, str]]:
@@ -125,16 +117,12 @@ class _Writer:
         elif options is None or most is None:
             self._generate(json_schema={**field, "$defs": definitions})
         elif field.get("minItems") == most:
-            self._labels(options, most)
+            for number in range(most):
+                self.text += ", " if number else "["
+                self._label(options)
+            self.text += "]"
         else:
             self._ids(options, field.get("minItems", 0), most)
-
-    def _labels(self, options: Sequence[str], count: int) -> None:
-        """Write a list of so many labels."""
-        for number in range(count):
-            self.text += ", " if number else "["
-            self._label(options)
-        self.text += "]"
 
     def _ids(self, options: Sequence[str], least: int, most: int) -> None:
         """Write a list of ids, each at most once and for as long as going on is likelier than ending."""
@@ -150,7 +138,7 @@ class _Writer:
 
     def _label(self, options: Sequence[str]) -> None:
         ranked = self._ranked(options, '"', '"')
-        top = tuple(TopLogprob(token=option, logprob=math.log(share or 1e-300)) for option, share in ranked)
+        top = tuple(TopLogprob(token=option, logprob=math.log(share)) for option, share in ranked)
         before = self.text[sum(len(token.token) for token in self.tokens) :] + '"'
         self.tokens.append(TokenLogprob(token=before, logprob=0.0, top=()))
         self.tokens.append(TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top))
@@ -203,7 +191,12 @@ class _Writer:
             self.ending = "length"
 
     def _continue(self, begun: str, **body: Any) -> dict[str, Any]:
-        answer = self.model.continue_prompt(self.prompt + self.text + begun, **body)
+        """Return what continues the answer and what is begun, as OpenAI's completions have it. body: further fields of
+        the request. Raises InvalidRequestError where it is refused, for instance since it exceeds the context."""
+        prompt = self.prompt + self.text + begun
+        answer = self.model.server.handle_completions({"prompt": prompt, "seed": 0, "cache_prompt": True, **body})
+        if "choices" not in answer:
+            raise InvalidRequestError(f"embedded model: {json.dumps(answer)}")
         self.read = self.read or answer["usage"]["prompt_tokens"]
         return {**answer["choices"][0], "usage": answer["usage"]}
 

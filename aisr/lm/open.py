@@ -39,13 +39,13 @@ from dspy.utils.exceptions import LMConfigurationError
 from aisr.base.files import digest_file, digest_text
 from aisr.base.redact import environment_defaults
 from aisr.lm.budget import Ledger
-from aisr.lm.client import OpenLM, warn_of_cache
+from aisr.lm.client import OpenLM, gateway, warn_of_cache
 from aisr.lm.config import EMBEDDED, LMConfig, LMUnavailable, Price
 from aisr.lm.embedded import load_engine, model_file
 from aisr.lm.recorded import open_recorded
-from aisr.lm.replies import chat_response, checked
+from aisr.lm.replies import chat_response
 from aisr.lm.schema import Detail
-from aisr.lm.transport import Reply, Transport, stop_calls
+from aisr.lm.transport import Transport, stop_calls
 
 log = logging.getLogger("aisr")
 MEMORY_ANSWERS = 1_000  # the others are on disk
@@ -153,8 +153,7 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
             log.warning(
                 f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}"
             )
-    has_gateway = any(os.environ.get(f"{provider.upper()}_{name}") for name in ("API_BASE", "BASE_URL"))
-    is_native = needs_key and provider in NATIVE and not has_gateway
+    is_native = needs_key and provider in NATIVE and not gateway(config.model)
     reached: dict[str, Any] = {"engine": _provider(config)} if is_native else {"timeout": config.timeout}
     lm = OpenLM(config.model, config, ledger, price, MAX_TOKENS, **reached)
     lm.supports_vision = bool(listed.get("supports_vision")) if listed else None
@@ -223,8 +222,8 @@ class Engine:
         """Return one response. Raises lm15's errors."""
         request = replace(request, model=self.model or request.model.partition("/")[2])
         if isinstance(self.provider, OpenAIChatLM):
-            with self.provider.transport.stream(self.provider.build_request(request, stream=False)) as reply:
-                return chat_response(reply, request.model)
+            reply = self.provider.transport.stream(self.provider.build_request(request, stream=False))
+            return chat_response(reply, request.model)
         response: Response = self.provider.complete(request)
         return replace(response, usage=whole_usage(self.provider.provider, response.usage))
 
@@ -245,13 +244,6 @@ def whole_usage(provider: str, usage: Usage) -> Usage:
     return replace(usage, **{name: sum(counts)})
 
 
-class CheckedTransport(Transport):
-    """A transport for providers that read replies themselves: it raises the errors in these."""
-
-    def stream(self, request: Any) -> Reply:
-        return checked(super().stream(request))
-
-
 def _server(config: LMConfig) -> Engine:
     """Return the engine of an OpenAI-compatible server."""
     try:
@@ -263,14 +255,13 @@ def _server(config: LMConfig) -> Engine:
         )
     except LM15Error as error:
         raise LMConfigurationError(error.message) from error
-    params = {"temperature", "max_tokens", "logprobs", "top_logprobs"}
-    return Engine(provider, config.schema, params | ({"response_format"} if config.schema else set()), "counts")
+    return Engine(provider, config.schema, ("temperature", "max_tokens", "logprobs", "top_logprobs"), "counts")
 
 
 def _provider(config: LMConfig) -> Engine:
     """Return the engine of a provider of `NATIVE`, with the abilities that DSPy knows of its model."""
     try:
-        router = LMRouter(RouterConfig(transport=CheckedTransport(config.timeout)))
+        router = LMRouter(RouterConfig(transport=Transport(config.timeout)))
         route = router.resolve_openai_chat(config.model)
         provider = router.lm(f"{route.provider}:{route.model}")
     except LM15Error as error:

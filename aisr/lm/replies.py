@@ -12,15 +12,32 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from dspy import lm15
 from dspy.lm15 import FinishReason, LM15Error, Message, RefusalPart, Response, TextPart, TokenLogprob, TopLogprob, Usage
 
-from aisr.lm.transport import Reply
-
 MOST_WORDS = 300  # characters of an error
 MOST_TOKENS = 10**9  # of a call; what counts more is no count
+
+
+class Reply(NamedTuple):
+    """A whole HTTP response, as DSPy's providers read one."""
+
+    status: int
+    reason: str
+    headers: list[tuple[str, str]]
+    body: bytes
+    http_version: str = "HTTP/1.1"
+
+    def __enter__(self) -> "Reply":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is left to close."""
+
+    def read(self) -> bytes:
+        return self.body
 
 
 # --- Errors
@@ -152,9 +169,9 @@ ENDINGS: Mapping[str, FinishReason] = {
 
 
 def chat_response(reply: Reply, model: str) -> Response:
-    """Return the response in a reply. Of several choices it is the first one. Raises lm15's errors where the reply
+    """Return the response in a checked reply. Of several choices it is the first one. Raises lm15's errors where it
     holds an error or no choice."""
-    body = _json_object(checked(reply))
+    body = _json_object(reply)
     choices = body.get("choices")
     choice = _object(_first(choices))
     for holder in (body, choice):

@@ -14,34 +14,17 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 from dspy import lm15
 from dspy.utils.exceptions import LMError
 
+from aisr.lm.replies import Reply, checked
+
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 16 << 20  # of a body; the longest answer with 20 alternatives a token takes a fifth
 CA_FILES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # as MLflow's client reads them
-
-
-class Reply(NamedTuple):
-    """A whole HTTP response, as DSPy's providers read one."""
-
-    status: int
-    reason: str
-    headers: list[tuple[str, str]]
-    body: bytes
-    http_version: str = "HTTP/1.1"
-
-    def __enter__(self) -> "Reply":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Nothing is left to close."""
-
-    def read(self) -> bytes:
-        return self.body
 
 
 class Transport:
@@ -59,18 +42,19 @@ class Transport:
             raise lm15.ConfigurationError(f"no HTTP client by the environment: {error}") from error
 
     def stream(self, request: Any) -> Reply:
-        """Return the response to a request of DSPy's, whatever its status. Raises lm15's errors where there is none, or
-        none that is whole, and `Stopped`."""
+        """Return the answer to a request of DSPy's. Raises lm15's errors where there is none, none that is whole, or an
+        error in its place, and `Stopped`."""
         check_stopping()
         call = _Call(self.timeout)
         try:
             with call.under_way():
-                return self._exchange(request, call)
+                reply = self._exchange(request, call)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             check_stopping()
             if call.is_over:
                 raise lm15.TimeoutError(f"no whole answer within {self.timeout:g} s") from None
             raise lm15.TransportError(_root(error)) from error
+        return checked(reply)
 
     def _exchange(self, request: Any, call: "_Call") -> Reply:
         all_headers = self._client.headers.copy()
