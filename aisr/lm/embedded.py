@@ -150,10 +150,11 @@ class _Writer:
     def _ranked(self, options: Sequence[str], end: str, begin: str) -> list[tuple[str, float]]:
         """Return the options that may stand next, between two texts, with their probabilities, the likeliest first."""
         ways = {option: self.model.tokens(option + end) for option in options}
-        return sorted(self._shares(ways, 0, 1.0, begin), key=lambda pair: -pair[1])
+        return sorted(self._shares(ways, begin, 1.0), key=lambda pair: -pair[1])
 
-    def _shares(self, ways: Ways, depth: int, share: float, begin: str) -> Iterator[tuple[str, float]]:
-        """Yield options with their probabilities; `share` is that of all of them, whose first `depth` tokens agree.
+    def _shares(self, ways: Ways, begun: str, share: float) -> Iterator[tuple[str, float]]:
+        """Yield options with their probabilities. begun: what all of them begin with, whose tokens are left out of
+        their ways; share: the probability of all of them.
 
         Exact: the options form a tree of tokens; at each branch the softmax over the branches is read from one
         next-token request, and an option has the product along its way. What follows the last branch is certain, so
@@ -162,15 +163,13 @@ class _Writer:
         if len(ways) == 1:
             yield next(iter(ways)), share
             return
-        branches: dict[int, dict[str, Sequence[tuple[int, str]]]] = {}
-        for option, way in ways.items():
-            branches.setdefault(way[depth][0], {})[option] = way
-        parts = [1.0]
-        if len(branches) > 1:
-            way = next(iter(ways.values()))
-            parts = self._softmax(begin + "".join(piece for _, piece in way[:depth]), sorted(branches))
-        for token, part in zip(sorted(branches), parts, strict=True):
-            yield from self._shares(branches[token], depth + 1, share * part, begin)
+        branches: dict[tuple[int, str], dict[str, Sequence[tuple[int, str]]]] = {}
+        for option, (first, *rest) in ways.items():
+            branches.setdefault(first, {})[option] = rest
+        tokens = sorted(branches)
+        parts = self._softmax(begun, [number for number, _ in tokens]) if len(tokens) > 1 else [1.0]
+        for token, part in zip(tokens, parts, strict=True):
+            yield from self._shares(branches[token], begun + token[1], share * part)
 
     def _softmax(self, begun: str, tokens: Sequence[int]) -> list[float]:
         """Return the softmax over tokens to follow what is written and begun."""
