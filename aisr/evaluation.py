@@ -122,10 +122,11 @@ def evaluate(
     loaded, task, root = program.loaded, program.loaded.task, artifacts_folder(artifacts)
     if track:
         check_writable(root, task, registers=False)
-    if output is not None:
-        try_writing(Path(output))
+    out = None if output is None else Path(output)
+    if out is not None:
+        try_writing(out)
     with as_file(data) as file, as_optional_file(target, "target") as target_file:
-        stated = parse_mix(task, target_mix) if target_mix else None
+        mix = stated_mix(task, parse_mix(task, target_mix)) if target_mix else None
         target_records = read_target(task, target_file) if target_file else []
         records = list(islice(read(file, task.record, task.name), limit))
         attach_for(loaded.program, lm.opened, image_root, file)
@@ -135,8 +136,7 @@ def evaluate(
         replayed = judge_with_calls(task, loaded.program, pairs, lm.opened)
         outcomes = [one.outcome for one in replayed]
         aim = None
-        if target_file or stated:
-            mix = stated_mix(task, stated) if stated else None
+        if target_file or mix:
             if mix is None and task.labels:
                 on_target = judge_all(task, loaded.program, drawn(target_records, 0), lm.opened)
                 mix = estimate_mix(task, cases, outcomes, on_target, 0)
@@ -148,7 +148,7 @@ def evaluate(
         result = scoring.score_outcomes(task, cases, outcomes)
         done = Evaluation(loaded, name or loaded.digest, file, lm.opened, result, seconds, command)
         scores = ProgramScores(done, aim)
-        logged = _write(scores, replayed, None if output is None else Path(output), root if track else None)
+        logged = _write(scores, replayed, out, root if track else None)
     return ProgramScores(done, aim, *logged)
 
 

@@ -106,7 +106,7 @@ def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]
         if not able:
             break
         gains = [len(labels & missing) for _, labels, _ in able]
-        if len(missing) <= most - len(chosen):  # any row with one does: other orders give other sets then
+        if len(missing) <= most - len(chosen):  # then the first row with any will do: other orders give other sets
             gains = [min(gain, 1) for gain in gains]
         row, labels, tokens = able.pop(gains.index(max(gains)))
         chosen.append(row)

@@ -168,7 +168,7 @@ class Run:
             stage(line)
 
     def _fit_to_train(self, train: Sequence[Record]) -> Prepare:
-        """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
+        """Fit the evidence ranker and what the program itself fits; return what makes cases of the records of train."""
         task, student, stage = self.plan.task, self.student, self.callbacks.stage
         prepare_train: Prepare = student.prepare
         if student.takes_ranker and self.fits:

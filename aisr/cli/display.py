@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -86,16 +85,20 @@ class Live:
 
     def _tell(self) -> None:
         began = time.monotonic()
+
+        def line() -> str:
+            return printable(f"{time.monotonic() - began:.0f} s: {self._now()}")
+
         shown = console if console.is_terminal else Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-        seconds = REDRAWN if shown.is_terminal else FIRST_LINE
-        with shown.status("starting") if shown.is_terminal else nullcontext() as status:
-            while not self._ended.wait(seconds):
-                text = printable(f"{time.monotonic() - began:.0f} s: {self._now()}")
-                if status:
-                    status.update(Text(text))
-                else:
-                    shown.print(f"  … {text}", markup=False)
-                    seconds = SILENCE
+        if shown.is_terminal:
+            with shown.status("starting") as status:
+                while not self._ended.wait(REDRAWN):
+                    status.update(Text(line()))
+            return
+        seconds = FIRST_LINE
+        while not self._ended.wait(seconds):
+            shown.print(f"  … {line()}", markup=False)
+            seconds = SILENCE
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
