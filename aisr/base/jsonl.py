@@ -209,6 +209,8 @@ def _wrong(fault: Any) -> tuple[str, str]:
     words = WRONG.get(fault["type"])
     if words is None:
         return fault["msg"].removeprefix("Value error, ").rstrip("."), ""
-    shown = "empty" if value in ("", [], {}) else TYPE_WORDS.get(type(value)) or repr(value)[:80]
+    shown = TYPE_WORDS.get(type(value)) or repr(value)[:80]
+    if value in ("", [], {}):
+        shown = "empty"
     bounds = {name: f"{context[name]:.15g}" for name in BOUNDS if name in context}  # 1, not 1.0
     return words.format(shown, **bounds), ""

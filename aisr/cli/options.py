@@ -254,7 +254,8 @@ def repeating_command(context: typer.Context, **values: Any) -> str:
         # An LM is always named: whoever repeats the command may have another default (AISR_LM).
         if name in NOT_REPEATED or value is None or (value == option.default and name != "lm"):
             continue
-        for one in value if isinstance(value, list | tuple) else [value]:
+        repeated = value if isinstance(value, list | tuple) else [value]
+        for one in repeated:
             words += [option.opts[0], _portable(name, str(one))]
     return shlex.join(words)
 
@@ -268,4 +269,6 @@ def _portable(option: str, word: str) -> str:
     if option == "lm_settings" and name.endswith("api_base") and value != PROVIDER:
         return f"{name}=ADDRESS"
     path = word.removeprefix(RECORDED)
-    return word.replace(path, PLACEHOLDERS.get(option, "FILE")) if Path(path).is_absolute() else word
+    if not Path(path).is_absolute():
+        return word
+    return word.replace(path, PLACEHOLDERS.get(option, "FILE"))

@@ -253,12 +253,15 @@ class _CallRecorder(BaseCallback):
         self._pending: dict[str, list[tuple[str, str]]] = {}
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        self._pending[call_id] = [(str(one["role"]), _text(one["content"])) for one in inputs.get("messages") or []]
+        messages = inputs.get("messages") or []
+        self._pending[call_id] = [(str(message["role"]), _text(message["content"])) for message in messages]
 
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
-        first = outputs[0] if outputs else None
-        answer = first.get("text") if isinstance(first, dict) else first
-        self.calls.append(LMCall(self._pending.pop(call_id, []), None if answer is None else _text(answer)))
+        answer = outputs[0] if outputs else None
+        if isinstance(answer, dict):
+            answer = answer.get("text")
+        text = None if answer is None else _text(answer)
+        self.calls.append(LMCall(self._pending.pop(call_id, []), text))
 
 
 def _text(content: Any) -> str:
