@@ -88,18 +88,20 @@ class Task:
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write checked lines, in the order of the test inputs. Raises UserError where `out` holds something else."""
         texts = [json.dumps(line, ensure_ascii=False) + "\n" for line in lines]
-        content = {self.submission: "".join(texts).encode()}
+        content = self._kept(out) if out.exists() else {}
+        content[self.submission] = "".join(texts).encode()
+        with replacing(out) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
+            for name in sorted(content):
+                file.writestr(zipfile.ZipInfo(name, ZIP_DATE), content[name], zipfile.ZIP_DEFLATED)
+
+    def _kept(self, out: Path) -> dict[str, bytes]:
         try:
-            if out.exists():
-                with zipfile.ZipFile(out) as old:
-                    content |= {name: old.read(name) for name in self.kept_beside.intersection(old.namelist())}
+            with zipfile.ZipFile(out) as old:
+                return {name: old.read(name) for name in self.kept_beside.intersection(old.namelist())}
         # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             reason = f"is there already, and no zip that can be kept ({error})"
             raise UserError(f"{out} {reason}; choose another --out") from error
-        with replacing(out) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
-            for name in sorted(content):
-                file.writestr(zipfile.ZipInfo(name, ZIP_DATE), content[name], zipfile.ZIP_DEFLATED)
 
     # --- Labels
 
@@ -219,12 +221,16 @@ class Task:
     def describe_option(self, name: str) -> str:
         """Return what an option is for, the values that it can have, and its default."""
         field = self.program.Options.model_json_schema()["properties"][name]
-        notes = [f"one of: {', '.join(field['enum'])}"] if "enum" in field else []
+        notes = []
+        if "enum" in field:
+            notes.append(f"one of: {', '.join(field['enum'])}")
         if "minimum" in field:
             most = f" to {field['maximum']}" if "maximum" in field else " or more"
             notes.append(f"{field['minimum']}{most}")
         default = field["default"]
-        notes.append(f"default: {str(default).lower() if isinstance(default, bool) else default}")
+        if isinstance(default, bool):
+            default = str(default).lower()
+        notes.append(f"default: {default}")
         return f"{field['description']} [{'; '.join(notes)}]"
 
 
