@@ -279,10 +279,11 @@ class Program(dspy.Module):
         Raises `UnusableAnswer`, and `BadPicture` for one that cannot be sent; errors of the LM pass through.
         """
         lm = predict.lm or dspy.settings.lm
-        is_ours = hasattr(lm, "record_answers")
         config: dict[str, Any] = {}
-        if is_ours:
+        answers: list[Any] = []
+        if hasattr(lm, "record_answers"):
             config["lists"] = _lists(counts, ids)
+            answers = lm.record_answers()
         if getattr(lm, "gives_logprobs", False):
             config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         for value in inputs.values():
@@ -290,8 +291,6 @@ class Program(dspy.Module):
                 value.check()
         demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))
         call = {**inputs, "demos": demos, "config": config}
-        # Answers that failed twice must not come from the cache in the next run.
-        answers = lm.record_answers() if is_ours else []
         complaint: str | None = None
         reason: str | None = None
         for _ in range(2):
@@ -313,7 +312,7 @@ class Program(dspy.Module):
             field = dspy.InputField(desc="what was wrong with your previous answer")
             call["signature"] = predict.signature.append("correction", field, str)
             call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
-        if answers:
+        if answers:  # they must not come from the cache in the next run
             lm.invalidate(answers)
         raise UnusableAnswer(reason or f"unusable answer, also after one repair: {complaint}")
 
