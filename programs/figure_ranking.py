@@ -93,7 +93,8 @@ def _numbered(text: str, unnumbered: Cited, many: bool) -> list[Cited]:
     of_figure = ""  # before the number of a figure's own supplement
     for token in CITED_PART.finditer(text):
         if token["supplement"]:
-            of_figure = f"{cited.pop().number}S"
+            figure = cited.pop()
+            of_figure = f"{figure.number}S"
         elif token["letters"]:
             last = cited[-1]
             cited[-1] = last._replace(panels=_with_panels(last.panels, token["letters"], dashed))
@@ -187,9 +188,8 @@ def parts(caption: str) -> CaptionParts:
         for mark in marks:
             panels.update(mark.panels)
         if len(panels) > 1:
-            # Marks in brackets may stand behind what they are about, whatever follows the last.
-            trail = way is WAYS[0] and not BEFORE.search(text, 0, marks[0].begin)
-            return _divided(text, marks, trail and all(BEHIND.match(text, mark.end) for mark in marks[:-1]))
+            trail = way is WAYS[0] and _trails(text, marks)
+            return _divided(text, marks, trail)
     return CaptionParts(text, {})
 
 
@@ -210,6 +210,13 @@ def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
             kept.append(mark)
             last = max(last, *map(ord, mark.panels))
     return kept
+
+
+def _trails(text: str, marks: Sequence[_Mark]) -> bool:
+    """Return whether marks stand behind what they are about, whatever follows the last."""
+    if BEFORE.search(text, 0, marks[0].begin):
+        return False
+    return all(BEHIND.match(text, mark.end) for mark in marks[:-1])
 
 
 def _divided(text: str, marks: Sequence[_Mark], trail: bool) -> CaptionParts:
@@ -280,8 +287,7 @@ def rank_elements(claim: str, paper: Paper, match: Matcher) -> list[str]:
 
 
 def documents(paper: Paper) -> dict[str, str]:
-    """Return the text on each element, by its label: its caption, and the windows that cite it. A panel that is never
-    cited has the windows that cite its figure's other panels."""
+    """Return the text on each element, by its label: its caption, and the windows about it (see `places_about`)."""
     each = words(" ".join(paper.paragraphs))
     windows = tuple(" ".join(each[begin : begin + WINDOW]) for begin in range(0, len(each), WINDOW))
     cited = cited_by(windows, paper.labels)
@@ -294,8 +300,7 @@ def documents(paper: Paper) -> dict[str, str]:
 
 @lru_cache(maxsize=2 * PAPERS_KEPT)
 def cited_by(texts: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
-    """Return the elements that each text cites, in order of mention: a panel that is named with the figure that it
-    belongs to, or a whole figure with all of its panels."""
+    """Return the elements that each text cites, in order: a panel also cites its figure, a whole figure its panels."""
     known = _places(labels)
     result: list[Labels] = []
     for text in texts:
@@ -322,8 +327,11 @@ def places_about(label: str, cited: Sequence[Labels], labels: Labels) -> list[in
     own = place_of(label)
     if about or own is None:
         return about
-    places = {other: place_of(other) for other in labels}
-    siblings = {other for other, place in places.items() if place and place.figure == own.figure}
+    siblings: set[str] = set()
+    for other in labels:
+        place = place_of(other)
+        if place and place.figure == own.figure:
+            siblings.add(other)
     return [place for place, named in enumerate(cited) if siblings.intersection(named)]
 
 
