@@ -223,17 +223,19 @@ ElementFields = dict[str, str]  # of a record: label, and where there is one cap
 def elements_of(
     citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None
 ) -> list[ElementFields]:
-    """Return the elements of a paper: those that have a picture, or else those `listed`. Print which captions belong to
-    none of them, and which of them have no caption."""
+    """Return the elements of a paper: those with a picture, or else those `listed`; print what is without a caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
     elements: dict[Place | str, ElementFields] = {}
     pictures = _pictures(citekey, figures) or dict.fromkeys(listed, "")
     for typed, picture in pictures.items():
         for label in labels_of(typed, f"{citekey}: element"):
-            element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
-            elements.setdefault(name_of(label), {name: text for name, text in element.items() if text})
+            fields = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
+            element = {name: text for name, text in fields.items() if text}
+            elements.setdefault(name_of(label), element)
     if captions:
-        known = {name for element in elements.values() for name in _names(element["label"])}
+        known: set[Place | str] = set()
+        for element in elements.values():
+            known.update(_names(element["label"]))
         alone = [key for key in texts if known.isdisjoint(_caption_names(key))]
         bare = [element["label"] for element in elements.values() if "caption" not in element]
         _print_labels(f"{citekey}: {len(alone)} captions of no element, left out", alone)
@@ -311,8 +313,7 @@ def _caption_names(label: str) -> tuple[Place | str, Place | str]:
 
 
 def _name(label: str) -> Place | str:
-    """Return what a label and the name of a caption's picture have in common: `Figure 1` and `FIG1`; of labels of
-    another form letters, digits and dashes."""
+    """Return what `Figure 1` and `FIG1` have in common; of labels of another form letters, digits and dashes."""
     return place_of(label) or re.sub(r"[^A-Z0-9-]", "", label.upper())
 
 
