@@ -83,8 +83,7 @@ _full_texts: WeakValueDictionary[tuple[Any, ...], FullText] = WeakValueDictionar
 
 
 def _one_object(paragraphs: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the paragraphs, as the object that other records of the same paper hold: three to four claims of the
-    official data cite a paper, and it has 80 KB."""
+    """Return the paragraphs as the object that other records of the paper hold: a paper has 80 KB and 3 or 4 claims."""
     return _full_texts.setdefault(tuple(tuple(paragraph.items()) for paragraph in paragraphs), FullText(paragraphs))
 
 
@@ -190,8 +189,7 @@ SHORTER_INSTRUCTIONS = INSTRUCTIONS.replace(" Those that fall short of the claim
 
 
 def naming_none(signature: type[dspy.Signature], none: Sequence[str]) -> type[dspy.Signature]:
-    """Return the signature that asks for no evidence with the labels `none`. That is said where no optimizer rewrites
-    it; an instruction that an optimizer wrote stays as it is."""
+    """Return the signature that asks for no evidence with the labels `none`; an optimizer's own instruction stays."""
     if signature.instructions in (INSTRUCTIONS, SHORTER_INSTRUCTIONS):
         signature = signature.with_instructions(SHORTER_INSTRUCTIONS if "Topical Match" in none else INSTRUCTIONS)
     if set(none) == set(CITATION_LABELS):
@@ -361,8 +359,9 @@ class Track2Task(Task):
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Tally:
         """Return macro-F1 over all four labels, as in Track 1, and Joint@3; their mean ranks. None: a failed record.
         Raises ValueError where numbers differ or a label is unknown."""
+        gold_labels = [self.gold_labels(right) for right in gold]
         labels = [None if answer is None else [answer.label] for answer in answers]
-        tally = tally_statements([self.gold_labels(right) for right in gold], labels, self.labels, "joint_at_3")
+        tally = tally_statements(gold_labels, labels, self.labels, "joint_at_3")
         exact = tally.exact.copy()
         for row, answer in enumerate(answers):
             if answer is None or not self.evidence_right(gold[row], answer):
@@ -416,8 +415,7 @@ class Track2Task(Task):
         return ["\n".join(record.paragraphs.values())]
 
     def shown_evidence(self, record: Track2Record, case: Case, answer: Citation | None) -> list[ShownEvidence]:
-        """Return the paragraphs that the model read, that are gold or that were named, in document order. The rest of
-        the paper is left out: it is 70 to 90 KB a record."""
+        """Return the paragraphs that were read, are gold or were named, in order; all would be 80 KB a record."""
         gold = record.gold.evidence_para_ids if record.gold else ()
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
         evidence = []
