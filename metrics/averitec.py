@@ -189,8 +189,7 @@ class Matches(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[ClaimGold], predicted: Sequence[FactCheck | Predicted | None]) -> Self:
-        """Return the scores of answers. None is a claim that failed: it earns nothing. Raises ValueError where the
-        numbers of claims differ or a label is unknown."""
+        """Return the scores; a failed claim (None) earns 0. Raises ValueError for unequal numbers, unknown labels."""
         check_pairs(gold, predicted)
         answers = [[guess.label] if guess else None for guess in predicted]
         labels = tally_statements([[[right.label]] for right in gold], answers, AVERITEC_LABELS)

@@ -209,7 +209,7 @@ def score_claims(
     gold: Sequence[Claim], rankings: Mapping[str, Sequence[str]], k: int, official: bool = False
 ) -> dict[str, float]:
     """Return nDCG at k of each claim that counts: all that have gold elements; as the organisers score (`official`)
-    those of them that were predicted. Raises UserError where no claim counts, at which the organisers' scorer stops."""
+    those of them that were predicted. Raises UserError where none counts: the organisers' scorer stops there."""
     score = official_ndcg if official else ndcg
     values = {}
     for claim in gold:

@@ -80,8 +80,7 @@ class RougeScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str] | None]) -> Self:
-        """Return the scores of snippets; claims that failed (None) or have no gold earn 0. Raises ValueError where
-        numbers differ."""
+        """Return the scores; claims that failed (None) or lack gold earn 0. Raises ValueError where numbers differ."""
         check_pairs(gold, predicted)
         rouge = np.zeros((len(gold), len(ROUGE_KINDS)))
         snippets = np.zeros(len(gold))

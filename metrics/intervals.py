@@ -54,8 +54,7 @@ CHUNK = 256  # groups left out at once, so that a large corpus does not fill the
 
 
 class Interval(NamedTuple):
-    """A value with the ends of its 95 % interval, in 0-1 (differences: -1 to 1). The whole range where the groups of
-    records are too few to say."""
+    """A value with its 95 % interval, in 0-1 (differences: -1 to 1): the whole range where groups are too few."""
 
     value: float
     low: float

@@ -93,8 +93,7 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 class Within:
-    """What NLTK's METEOR takes as `wordnet`: a word's synonyms, of which it is shown those that the reference has; the
-    others make no difference, and there are hundreds of them."""
+    """What NLTK's METEOR takes as `wordnet`: of a word's hundreds of synonyms those that the reference has."""
 
     def __init__(self, reference: frozenset[str]) -> None:
         self._reference = reference

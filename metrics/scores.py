@@ -194,10 +194,8 @@ def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = N
 
 
 def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
-    """Return F1 of each label, (..., labels), 0 where nothing was counted. totals: (..., 3, labels).
-
-    scikit-learn's `f1_score(labels=…, average=None, zero_division=0)` gives the same numbers of one corpus; intervals
-    need those of hundreds at once, and the surrogate the counts."""
+    """Return F1 of each label, (..., labels), 0 where nothing was counted. totals: (..., 3, labels). scikit-learn's
+    `f1_score` gives the same numbers of one corpus; intervals need those of hundreds at once."""
     tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
     return ratio(2 * tp, 2 * tp + fp + fn)
 

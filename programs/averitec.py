@@ -453,12 +453,11 @@ class AveritecTask(Task):
         return texts
 
     def shown_evidence(self, record: AveritecRecord, case: Case, answer: FactCheck | None) -> list[ShownEvidence]:
-        """Return the predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The
-        label does not rest on filled pairs."""
+        """Return the predicted evidence, then the best passages by the claim alone; gold are those of gold pages."""
         gold, shown = gold_pages(record), []
         for place, pair in enumerate(answer.evidence if answer else (), start=1):
             text = f"{pair.question} {pair.answer}"
-            chosen = 0 if pair.filled else place
+            chosen = 0 if pair.filled else place  # the label does not rest on filled pairs
             shown.append(ShownEvidence(key=f"evidence {place}", text=text, gold=pair.url in gold, chosen=chosen))
         for key in case.example.candidates:
             passage = case.example.collection[key]

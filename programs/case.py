@@ -10,9 +10,8 @@ from aisr.programs.evidence import NO_EVIDENCE, Evidence
 
 @dataclass(frozen=True)
 class Case:
-    """A record as a program takes it. `Program.prepare` makes it; the fields below `is_complete` are those of labelled
-    records that were read together (see `aisr.optimize.leakage.prepare_all`). The record itself, which may be a whole
-    paper, is not held."""
+    """A record as a program takes it, made by `Program.prepare`; the fields below `is_complete` are those of labelled
+    records that were read together (see `aisr.optimize.leakage.prepare_all`). The record itself is not held."""
 
     example: dspy.Example  # `id`, the inputs of the program and, where the record is labelled, the right outputs
     gold: Any = None  # the gold answer, in the form that the task's score takes; None where it is withheld

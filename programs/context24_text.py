@@ -198,8 +198,7 @@ def headings(source: SourceText) -> list[str]:
 
 
 def fit_weights(claims: Iterable[tuple[str, SourceText, tuple[str, ...]]]) -> MethodWeights | None:
-    """Return weights by which gold sentences come before others of their paper; None where too few are located. claims:
-    each with its paper and gold passages."""
+    """Return weights by which gold sentences come before others of their paper; None where too few are located."""
     rows, gold = [], []
     for claim, source, passages in claims:
         located = locate(source, passages)
@@ -333,8 +332,7 @@ class Context24Text(Program):
 
 
 def _with_neighbours(source: SourceText, places: Sequence[int]) -> str:
-    """Return sentences as an LM reads them: one a line, each after its id, below the headings of their sections, with
-    the sentence before it and the one behind it in its paragraph."""
+    """Return sentences as an LM reads them: one a line after its id, between its neighbours, below their headings."""
 
     def line(text: str) -> str:
         return item(text, lambda label: label[:1] == "S" and label[1:].isdigit())  # no id but our own

@@ -5,9 +5,8 @@ confidence; or one vote. Which one it was goes with every judgement.
 
 Confidence is verbalized beside each label in one short string: the percent of that label, then the likeliest other
 label and its percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and
-nothing in it can break an answer: what cannot be read leaves the label as a vote. Labelled records that stand in a
-prompt as demos leave it out: nobody knows how likely their labels are, and made-up probabilities would be an example of
-a confidence that rests on nothing.
+nothing in it can break an answer: what cannot be read leaves the label as a vote. Demos from labelled records leave it
+out: nobody knows how likely their labels are.
 """
 
 import math

@@ -171,8 +171,7 @@ def _paper_digest(paragraphs: Collection[str], citekey: str | None = None) -> tu
 
 @cached(LRUCache(PAPER_KEYS_KEPT), key=_paper_digest, lock=Lock())
 def paper_keys(paragraphs: Collection[str], citekey: str | None = None) -> set[str]:
-    """Return the keys of a paper: its words, however they are parted into paragraphs, and what the organisers of a task
-    call it; none for what it does not have."""
+    """Return the keys of a paper: its words, however they are parted into paragraphs, and the organisers' name."""
     letters = "".join(alike_words("\n".join(paragraphs)))
     names = {alike(citekey or "")}
     if letters:

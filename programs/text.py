@@ -102,8 +102,7 @@ NON_ASCII = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that mark
 
 def plain(text: str) -> str:
     """Return a text without invisible and control characters, with forged markers broken up by a space. A text that
-    holds a marker only after compatibility folding (fullwidth brackets, say) is folded: a tokenizer may fold as well.
-    """
+    holds a marker only after compatibility folding (fullwidth brackets, say) is folded, as tokenizers may."""
     text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
     compatible = folded(text)
     if compatible == text:
@@ -182,8 +181,7 @@ ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can be
 
 def rows_of(text: str) -> tuple[str, list[str]]:
     """Return what stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of
-    the text and no rows where it holds no table. What stands behind a table counts as more rows. Nothing is made plain.
-    """
+    the text and no rows where it holds no table. What stands behind a table counts as rows. Nothing is made plain."""
     if HTML_ROW.search(text):
         return _html(text)
     lines = LINE_END.split(text)
@@ -232,8 +230,7 @@ WORD = re.compile(r"\w+")
 
 
 def alike(text: str) -> str:
-    """Return a text without capitals, compatibility forms (full width, ligatures) and what is not seen: what Unicode
-    calls NFKC_Casefold. Only for comparing: nobody reads it."""
+    """Return a text in Unicode's NFKC_Casefold and without what is not seen. Only for comparing: nobody reads it."""
     return folded(folded(INVISIBLE.sub("", UNSEEN.sub("", text))).casefold())
 
 
