@@ -356,7 +356,7 @@ class Program(dspy.Module):
     # --- What optimizers and commands call.
 
     def load_saved(self, file: ProgramFile) -> None:
-        """Set prompts and all that is fitted from a program.json with these options. Raises UserError for another's."""
+        """Set prompts and what is fitted from a program.json with these options. Raises UserError for another file."""
         check_state(self.named_predictors(), file.state)
         self.load_state(file.model_dump()["state"])
         if file.ranker is not None:
