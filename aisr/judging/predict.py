@@ -86,11 +86,11 @@ def predict(
             return record, None
 
     with locked(out):
-        ids, pictures = read_ids(task, program, data)
+        places, pictures = read_ids(task, program, data)
         check_identity(out, {**identity, **pictures, "input": digest_file(data)})
-        places = keep_finished(task, out, ids)
-        summary = PredictionSummary(len(ids), kept=len(places))
-        left = (record for record in read(data, task.record, task.name) if record.id not in places)
+        kept = keep_finished(task, out, places)
+        summary = PredictionSummary(len(places), kept=kept)
+        left = (record for record in read(data, task.record, task.name) if places[record.id] is None)
         judged = map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads)
         with out.open("ab", buffering=0) as file:
             for record, outcome in counted(judged, "judging records", summary.left):
@@ -100,23 +100,26 @@ def predict(
                 summary.judged += 1
                 if outcome.failure is not None:
                     summary.failures[record.id] = outcome.failure
-        summary.labels = order_lines(task, out, [places[key] for key in ids if key in places])
+        summary.labels = order_lines(task, out, [place for place in places.values() if place is not None])
     if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
     return summary
 
 
-def read_ids(task: Task, program: Program, data: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the ids of all records, in their order, and the part of a run's identity that is their pictures. Raises
+Places = dict[str, int | None]  # where the line of each record begins, in the order of the input; None: it has none
+
+
+def read_ids(task: Task, program: Program, data: Path) -> tuple[Places, dict[str, str]]:
+    """Return the ids of all records, without a place, and the part of a run's identity that is their pictures. Raises
     `BadLine` for a bad line. No record is kept."""
-    ids: list[str] = []
+    places: Places = {}
     paths: set[str] = set()
     for record in counted(read(data, task.record, task.name), f"checking {data.name}", count_lines(data)):
-        ids.append(record.id)
+        places[record.id] = None
         if program.shows_pictures:
             paths.update(record.img_paths)
-    return ids, picture_digest(program, paths)
+    return places, picture_digest(program, paths)
 
 
 # --- Which run a predictions file belongs to
@@ -177,23 +180,24 @@ def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
     return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
-def keep_finished(task: Task, out: Path, ids: Iterable[str]) -> dict[str, int]:
-    """Leave in `out`, which is made if needed, the lines with a usable answer to a record, and return where the line of
-    each such record begins, by its id.
+def keep_finished(task: Task, out: Path, places: Places) -> int:
+    """Leave in `out`, which is made if needed, the lines with a usable answer to a record, enter where each begins, and
+    return their number.
 
     Everything else is left out: failed records, a line that a kill tore, a second line for a record.
     """
-    known, places = set(ids), dict[str, int]()
+    kept = 0
     with replacing(out) as file, out.open("rb") if out.exists() else io.BytesIO() as earlier:
         for line in counted(earlier, f"checking what {out.name} has", count_lines(out) if out.exists() else 0):
             try:
                 key = task.prediction.model_validate_json(line).id
             except ValidationError:
                 continue
-            if line.endswith(b"\n") and key in known and key not in places:
+            if line.endswith(b"\n") and key in places and places[key] is None:
                 places[key] = file.tell()
                 file.write(line)
-    return places
+                kept += 1
+    return kept
 
 
 def append(out: Path, file: BinaryIO, line: bytes) -> int:
