@@ -37,9 +37,8 @@ class Spend:
     prefix_tokens: int = 0  # of the prompt tokens, those that the provider had in its own cache: an earlier beginning
 
     def __add__(self, other: "Spend") -> "Spend":
-        sums: list[Any] = [
-            None if None in pair else sum(pair) for pair in zip(vars(self).values(), vars(other).values(), strict=True)
-        ]
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        sums: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
         return Spend(*sums)
 
     @classmethod

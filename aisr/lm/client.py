@@ -18,16 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dspy
-from dspy.lm15 import (
-    LM15Error,
-    Message,
-    OpenAIChatLM,
-    Request,
-    Response,
-    TextPart,
-    Usage,
-    request_from_openai_chat,
-)
+from dspy.lm15 import LM15Error, Message, OpenAIChatLM, Request, Response, TextPart, Usage, request_from_openai_chat
 from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import (
     LMAuthError,

@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
@@ -202,6 +202,7 @@ def _check_provider(config: LMConfig) -> None:
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"  # the former may be empty: for a server that is sent none
 
 
+@dataclass(eq=False)
 class Engine:
     """An engine of DSPy's: one provider of its, reached by the transport of this package.
 
@@ -209,14 +210,11 @@ class Engine:
     price. Nothing of that changes here, and a call costs this process a third less.
     """
 
-    def __init__(
-        self, provider: Any, takes_schema: bool, params: Iterable[str], detail: Detail, model: str = ""
-    ) -> None:
-        """model: its name at the provider; empty for what stands behind the first `/` of a request's."""
-        self.provider, self.model = provider, model
-        self.supports_response_schema = takes_schema
-        self.supported_params = frozenset(params)
-        self.schema_detail = detail
+    provider: Any
+    supports_response_schema: bool
+    supported_params: Iterable[str]
+    schema_detail: Detail
+    model: str = ""  # its name at the provider; empty: what stands behind the first `/` of a request's
 
     def complete(self, request: Request) -> Response:
         """Return one response. Raises lm15's errors."""

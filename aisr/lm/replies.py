@@ -90,7 +90,9 @@ def error_of(status: int, content: Any, headers: Iterable[tuple[str, str]] = ())
     codes = [str(named[name]) for name in ("code", "type", "status") if name in named]
     kind = _kind(status, " ".join([message, *codes])) if status >= 400 else lm15.ProviderError
     wait = _seconds_to_wait({name.lower(): value for name, value in headers})
-    return _with_usage(kind(message, status=status, retry_after=wait), fields)
+    error = kind(message, status=status, retry_after=wait)
+    error.usage = read_usage(fields.get("usage"))  # these tokens are paid for
+    return error
 
 
 def _kind(status: int, words: str) -> type[LM15Error]:
@@ -116,12 +118,6 @@ def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value in (None, {}, []) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _with_usage(error: LM15Error, body: Mapping[str, Any]) -> LM15Error:
-    """Have an error carry the tokens that its reply reports: they are paid for."""
-    error.usage = read_usage(body.get("usage"))
-    return error
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
@@ -172,15 +168,10 @@ def chat_response(reply: Reply, model: str) -> Response:
     """Return the response in a checked reply. Of several choices it is the first one. Raises lm15's errors where it
     holds an error or no choice."""
     body = _json_object(reply)
-    choices = body.get("choices")
-    choice = _object(_first(choices))
-    for holder in (body, choice):
-        if holder.get("error") or holder.get("object") == "error":
-            raise _with_usage(_error_within(holder, reply), body)
-    if not choice or choice.get("finish_reason") == "error":
-        words = f"the answer holds no choice: {json.dumps(body, ensure_ascii=False)[:MOST_WORDS]}"
-        kind = lm15.ServerError if isinstance(choices, list | None) else lm15.ProviderError
-        raise _with_usage(kind(words), body)
+    choice = _object(_first(body.get("choices")))
+    if error := _error_within(body, choice, reply):
+        error.usage = read_usage(body.get("usage"))
+        raise error
     message = _object(choice.get("message"))
     text, refusal = _content(message.get("content")), _content(message.get("refusal"))
     ending = ENDINGS.get(str(choice.get("finish_reason")).lower(), "stop")
@@ -196,13 +187,20 @@ def chat_response(reply: Reply, model: str) -> Response:
     )
 
 
-def _error_within(holder: Mapping[str, Any], reply: Reply) -> LM15Error:
-    """Return the error that a body or a choice holds, under a status that says none."""
-    code = (_object(holder.get("error")) or holder).get("code")
-    error = error_of(_status(code), holder, reply.headers)
-    if str(code) != str(error.status):
-        error.status = None
-    return error
+def _error_within(body: Mapping[str, Any], choice: Mapping[str, Any], reply: Reply) -> LM15Error | None:
+    """Return the error that stands in the place of an answer, under a status that says none; None for an answer."""
+    for holder in (body, choice):
+        if holder.get("error") or holder.get("object") == "error":
+            code = (_object(holder.get("error")) or holder).get("code")
+            error = error_of(_status(code), holder, reply.headers)
+            if str(code) != str(error.status):
+                error.status = None
+            return error
+    if choice and choice.get("finish_reason") != "error":
+        return None
+    words = f"the answer holds no choice: {json.dumps(body, ensure_ascii=False)[:MOST_WORDS]}"
+    kind = lm15.ServerError if isinstance(body.get("choices"), list | None) else lm15.ProviderError
+    return kind(words)
 
 
 def _json_object(reply: Reply) -> dict[str, Any]:
