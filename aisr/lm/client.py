@@ -80,10 +80,10 @@ FATAL_ERRORS = (
 class Contact:
     """The calls to one server, by any number of threads. Copies of an LM share the contact of the original."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema_detail: Detail) -> None:
         self.first_wait = FIRST_WAIT
+        self.schema_detail: Detail = schema_detail  # "none" once it refused numbers of items
         self.error: LMError | None = None  # of the first call, where every call failed
-        self.takes_counts = True  # whether its schema compiler takes numbers of items
         self._is_answered = False
         self._under_way: dict[str, Future[str]] = {}
         self._lock = threading.Lock()
@@ -95,7 +95,8 @@ class Contact:
     def refuse_counts(self) -> bool:
         """Note that the server refused numbers of items. Return whether it is the first time."""
         with self._lock:
-            is_first, self.takes_counts = self.takes_counts, False
+            is_first = self.schema_detail != "none"
+            self.schema_detail = "none"
         return is_first
 
     def share(self, call: str, send: Callable[[], str]) -> str:
@@ -192,7 +193,7 @@ class OpenLM(dspy.LM):
         # Whether programs ask for log-probabilities with their answers.
         self.gives_logprobs = wants_logprobs and not is_reasoning and "logprobs" in self.supported_params
         self.adapter = adapter_for(config.schema and self.supports_response_schema)
-        self.contact = Contact()
+        self.contact = Contact(getattr(self.engine, "schema_detail", "none"))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OpenLM":
         """A copy of a program asks the same LM, on the same account."""
@@ -302,7 +303,7 @@ class OpenLM(dspy.LM):
         for name in NOT_SENT:
             shaping.pop(name, None)
         if form := shaping.get("response_format"):
-            shaping["response_format"] = with_lists(form, options.get("lists") or {}, self._schema_detail)
+            shaping["response_format"] = with_lists(form, options.get("lists") or {}, self.contact.schema_detail)
         try:
             return request_from_openai_chat(
                 {"model": self.model, "messages": messages or [{"role": "user", "content": prompt}], **shaping}
@@ -310,15 +311,10 @@ class OpenLM(dspy.LM):
         except LM15Error as error:
             raise LMUnsupportedFeatureError(error.message) from error
 
-    @property
-    def _schema_detail(self) -> Detail:
-        detail: Detail = getattr(self.engine, "schema_detail", "none")
-        return detail if self.contact.takes_counts else "none"
-
     def _send(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Response:
         """Return the response to a call. What it took is charged, of a refused reply what that reports."""
         has_schema = options.get("response_format", {}).get("type") == "json_schema"
-        has_counts = has_schema and bool(options.get("lists")) and self._schema_detail == "counts"
+        has_counts = has_schema and bool(options.get("lists")) and self.contact.schema_detail == "counts"
         self.ledger.start_call()
         usage: Usage | None = None
         try:
