@@ -52,7 +52,8 @@ def as_file(records: Records | Predictions, name: str = "records") -> Iterator[P
     if isinstance(records, Mapping):
         raise UserError(f"{name}: a dict; expected a JSONL file, or a list of dicts such as its lines")
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "no", "pictures", f"{name}.jsonl")  # these are looked for in two folders above a file
+        # Pictures are looked for in the two folders above a file: these are empty.
+        file = Path(folder, "no", "pictures", f"{name}.jsonl")
         file.parent.mkdir(parents=True)
         file.write_text("".join(map(_line, records)), "utf-8")
         try:
@@ -68,8 +69,8 @@ def as_optional_file(records: Records | None, name: str) -> AbstractContextManag
 
 
 def keep_records(parts: Mapping[str, Records], artifacts: Path) -> Path:
-    """Write records below the cache of an artifacts folder, a file a part, and return their folder: one of the same
-    name for the same contents, so that a compile of lists can go on."""
+    """Write records below the cache of an artifacts folder, a file a part, and return their folder. The same records
+    have the same folder, so that a compile of lists that was stopped is found again."""
     texts = {}
     for name, records in parts.items():
         with as_file(records, name) as file:
@@ -101,7 +102,7 @@ class RecordsCheck:
     name: str  # of the file, or `records`
     records: int  # good ones
     bad: int  # lines that are no record of the task
-    problems: tuple[str, ...]  # of these, `FILE:LINE: field: what is wrong`; the same of several lines once
+    problems: tuple[str, ...]  # `FILE:LINE: field: what is wrong` with a bad line; what repeats stands there once
     labels: Mapping[str, int]  # how many statements have a label, the commonest first; `(withheld)`: records without
     groups: int  # of records that share something
     shared: Leak  # how many records share something with another
@@ -159,7 +160,7 @@ def check(
             labels.update(_labels(chosen, line.record.gold))
             if images:
                 for path in line.record.img_paths:
-                    images.file(line.record.id, path)
+                    images.file(line.record.id, path)  # notes what is wrong with it in `problems`
         if not rows and not bad:
             raise UserError(f"{file}: no records; expected one JSON object a line")
         keys = all_keys(rows)
@@ -184,10 +185,13 @@ def _named(records: Records, text: str, file: Path, name: str) -> str:
 
 
 def _labels(task: Task, gold: Any) -> list[str]:
-    """Return the labels of a record that are counted."""
+    """Return what a record counts as: the primary label of each statement, or where a task has no labels its stratum,
+    if it names one."""
     if gold is None:
         return [WITHHELD]
-    return task.first_labels(gold) if task.labels else [task.stratify_by(gold) or LABELLED]
+    if task.labels:
+        return task.first_labels(gold)
+    return [task.stratify_by(gold) or LABELLED]
 
 
 def _compare(task: Task, file: Path, other: Path) -> Comparison:

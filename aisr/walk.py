@@ -19,6 +19,7 @@ from aisr.base.errors import UserError
 from aisr.programs.registry import find_task
 
 DEMO = "demo"  # the name of the program, and of the folder below the artifacts
+# The commands, as fields of a `Walk` fill them in. Programs go below AISR_ARTIFACTS, which is its `root`.
 STEPS = (
     "check {0.data}/train.jsonl --task {0.task}",
     f"compile --task {{0.task}} --data {{0.data}} OPTIONS --lm {{0.lm}} --name {DEMO}",
@@ -30,7 +31,7 @@ STEPS = (
 )
 
 
-# What the commands import, which takes seconds: the process that theirs are forks of has it once.
+# What the commands import, which takes seconds: one process imports it, and those of the commands are forks of that.
 IMPORTED = ("aisr.workflow", "aisr.evaluation", "mlflow.pyfunc", "mlflow.genai", "sklearn.linear_model")
 
 
@@ -53,13 +54,14 @@ def run_apart(words: Sequence[str]) -> int:
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
     """Be `python -m aisr.cli` with these words."""
-    os.environ.update(environment)  # what it is a fork of may be older
+    os.environ.update(environment)  # the process that is forked has that of its own start
     sys.argv[1:] = words
     runpy.run_module("aisr.cli", run_name="__main__", alter_sys=True)
 
 
 class Walk(NamedTuple):
-    """A task, the LM, how it compiles, and the folder that everything goes to, with the records in `data/`."""
+    """A task, the LM, the options of its compile, and the folder that everything goes to, with the records in
+    `data/`."""
 
     task: str
     lm: str
@@ -101,8 +103,8 @@ class Walk(NamedTuple):
         return time.monotonic() - began
 
     def scores(self) -> list[list[str]]:
-        """Return the program, its score on test, the gain and the answers that it took: of the no-LM baseline, the
-        uncompiled program and the compiled one."""
+        """Return rows of a table: task, program and score on test, of the no-LM baseline, the uncompiled and the
+        compiled program; of the last also the gain, and the answers that its compile took."""
         manifest = read_manifest(self.program / FILE)
         compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
         titles = {"no_lm_test": "no LM: word counts", "baseline_test": "uncompiled", "test": f"compiled: {compiled}"}

@@ -60,13 +60,16 @@ def _scorer() -> Any:
 
 
 def snippet_match(predicted: Sequence[str], gold: Sequence[str]) -> Floats:
-    """Return how well the snippets of one claim match, at least one on either side: ROUGE-1, -2 and -L, in 0-1."""
-    best = [np.max([rouge(one, right) for right in gold], axis=0) for one in dict.fromkeys(predicted)]
+    """Return how well the snippets of one claim match: ROUGE-1, -2 and -L, in 0-1. Neither side may be empty.
+
+    Each distinct snippet counts once, and the sum is divided by the number of all: a repeated one lowers the score, as
+    in the organisers' scorer."""
+    best = [np.max([rouge(snippet, right) for right in gold], axis=0) for snippet in dict.fromkeys(predicted)]
     return np.asarray(np.sum(best, axis=0) / len(predicted))
 
 
 RANKING = Rouge._fields.index("rouge_l")
-RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, in gold's order
+RIGHT = 0.5  # ROUGE-L from which an answer may be a demo
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from aisr.programs.retrieval import (
     dense,
     known_stems,
     order,
-    places,
+    ranks,
 )
 from aisr.programs.text_index import TOKEN, TextIndex, distinct_stems, index_of
 
@@ -246,15 +246,15 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
     return {
         "BM25": score,
         "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
-        "place by BM25, on a log scale": -np.log1p(places(lexical)),
-        "first by BM25, second half as much, and so on": 1 / (1 + places(lexical)),
+        "place by BM25, on a log scale": -np.log1p(ranks(lexical)),
+        "first by BM25, second half as much, and so on": 1 / (1 + ranks(lexical)),
         "BM25 of the best sentence": _standard(sentence),
-        "place by the best sentence, on a log scale": -np.log1p(places(sentence)),
-        "first by the best sentence, second half as much, and so on": 1 / (1 + places(sentence)),
+        "place by the best sentence, on a log scale": -np.log1p(ranks(sentence)),
+        "first by the best sentence, second half as much, and so on": 1 / (1 + ranks(sentence)),
         "word vectors": _standard(near),
-        "first by word vectors, second half as much, and so on": 1 / (1 + places(near)),
+        "first by word vectors, second half as much, and so on": 1 / (1 + ranks(near)),
         "word vectors of the best sentence": _standard(near_sentence),
-        "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + places(near_sentence)),
+        "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + ranks(near_sentence)),
         "word vectors of the claim and its three best paragraphs together": _standard(
             _with_the_best(claim, paper, lexical)
         ),

@@ -21,7 +21,7 @@ from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, pieces, sentences, to
 from aisr.programs.text_index import TextIndex, index_of, stemmed
 from aisr.programs.word_vectors import embed
 
-PAPERS_KEPT = 64  # whose paragraphs without content are kept: many claims cite the same paper
+PAPERS_KEPT = 64  # whose `idle_places` are cached: many claims cite the same paper
 
 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -40,7 +40,7 @@ def known_stems(claim: str, index: BM25 | None) -> list[str]:
 
 def dense(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine of the claim and each text, shape (texts,), -1 to 1."""
-    # Not `@`: its threads wait for each other, at 8 records at a time for longer than all else takes.
+    # Not `@`: with 8 records at a time its threads wait for each other for longer than all else takes.
     return np.asarray(np.einsum("tv,v->t", index_of(texts, TextIndex).vectors, claim_vector(claim)))
 
 
@@ -66,13 +66,13 @@ RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
 
 
 def order(scores: MatchScores) -> NDArray[np.int64]:
-    """Return the places of the texts, best first; equals in document order."""
+    """Return the indices of the texts, best first; ties in document order. The inverse of `ranks`."""
     return np.argsort(-scores, kind="stable")
 
 
 def fuse(rankings: Iterable[MatchScores]) -> MatchScores:
-    """Return reciprocal rank fusion: a text counts by its places in all rankings."""
-    return np.asarray(np.sum([1 / (RANK_CONSTANT + 1 + places(scores)) for scores in rankings], axis=0))
+    """Return reciprocal rank fusion: a text counts by its rank by each of the scores."""
+    return np.asarray(np.sum([1 / (RANK_CONSTANT + 1 + ranks(scores)) for scores in rankings], axis=0))
 
 
 def fused(*matchers: Matcher) -> Matcher:
@@ -86,11 +86,11 @@ RETRIEVERS: Mapping[RetrieverName, Matcher] = MappingProxyType(
 )
 
 
-def places(scores: MatchScores) -> NDArray[np.int64]:
-    """Return the place of each text in the ranking, from 0."""
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[order(scores)] = np.arange(len(scores))
-    return ranks
+def ranks(scores: MatchScores) -> NDArray[np.int64]:
+    """Return the rank of each text, 0 for the best."""
+    by_text = np.empty(len(scores), dtype=np.int64)
+    by_text[order(scores)] = np.arange(len(scores))
+    return by_text
 
 
 HEADING = re.compile(r"(?:[A-Z]|\d+(?:\.\d+)*\.?\s)[^.!?:;]{0,78}[^.!?:;,]")
@@ -99,7 +99,7 @@ CAPTION = re.compile(
     r"\s*+(?:\.\s*+)?[A-Z]?\d",
     re.IGNORECASE,
 )
-BARE = 160  # characters up to which a caption names its subject, and states nothing about it
+BARE = 160  # characters; a caption of no more names its subject, and states nothing about it
 # Headings of back matter, below which all is passed over, and openings of such paragraphs without a heading.
 END_HEADING = re.compile(
     r"(?:\d+(?:\.\d+)*\.?\s+)?(?:references|bibliography|literature cited|funding(?: (?:statement|sources?))?"
@@ -131,7 +131,7 @@ STEP = re.compile(
     r"|\b(?:sigma-aldrich|invitrogen|graphpad|qiagen|millipore|abcam|thermo ?fisher|bio-rad|life technologies|promega)",
     re.IGNORECASE,
 )
-LISTED = 3  # from which on a paragraph is one of these
+LISTED = 3  # such signs make a paragraph a list of references or of steps
 
 
 def without_content(paragraphs: Mapping[str, str]) -> set[str]:
@@ -171,11 +171,11 @@ def _is_list(text: str) -> bool:
 
 
 def within(claim: str, text: str, most: int) -> str:
-    """Return the text as an item (see `flat`), where it has `most` tokens at most; else as many whole sentences (of a
-    table rows) around the one that shares most words with the claim as have no more. What is longer alone is cut
-    between words.
+    """Return the text as an item (see `flat`) where it has `most` tokens at most. Else return a run of whole sentences,
+    or rows of a table, of at most so many tokens, around the one that shares most words with the claim; a sentence that
+    is longer by itself is cut between words.
 
-    It stands so in the text, but for white space, and nothing marks the cuts: what is quoted of it is word for word.
+    The run is copied from the text word for word, and nothing marks where it was cut.
     """
     most = max(most, 1)
     whole = flat(text)

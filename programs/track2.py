@@ -157,7 +157,8 @@ OF_THE_LM = 2  # of the three ids
 DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
 # Characters; a shorter paragraph says little, and stands in for a distractor only where there is no other.
 SHORT_PARAGRAPH = 60
-GOLD, DISTRACTOR = 750, 250  # characters of one such paragraph in a demo: four fit into 3,000 tokens
+# Characters of one such paragraph in a demo: four fit into 3,000 tokens.
+GOLD_CHARACTERS, DISTRACTOR_CHARACTERS = 750, 250
 
 
 class JudgeCitation(dspy.Signature):
@@ -326,12 +327,13 @@ def _as_items(paragraphs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:
     """Return the inputs of a demo: up to three gold paragraphs and the best-ranked others with content, in document
     order; long ones cut to the sentences around the one that is most like the claim. best_first: ids as ranked."""
-    named = gold.evidence_para_ids[:EVIDENCE_K]
+    right = gold.evidence_para_ids[:EVIDENCE_K]
     idle = without_content(paper)
     others = [key for key in best_first if key not in gold.evidence_para_ids and key not in idle]
-    long_first = sorted(others, key=lambda key: len(paper[key]) < SHORT_PARAGRAPH)
-    beside = long_first[: DISTRACTORS if named else DISTRACTORS + 1]
-    most = dict.fromkeys(beside, DISTRACTOR) | dict.fromkeys(named, GOLD)
+    short = [key for key in others if len(paper[key]) < SHORT_PARAGRAPH]
+    short_last = [key for key in others if key not in short] + short
+    beside = short_last[: DISTRACTORS if right else DISTRACTORS + 1]
+    most = dict.fromkeys(beside, DISTRACTOR_CHARACTERS) | dict.fromkeys(right, GOLD_CHARACTERS)
     keys = [key for key in paper if key in most]
     return {
         "passages": plain("\n".join(f"[{key}] {excerpt(claim, paper[key], most[key])}" for key in keys)),
@@ -362,7 +364,7 @@ class Track2Task(Task):
         gold_labels = [self.gold_labels(right) for right in gold]
         labels = [None if answer is None else [answer.label] for answer in answers]
         tally = tally_statements(gold_labels, labels, self.labels, "joint_at_3")
-        exact = tally.exact.copy()
+        exact = tally.exact.copy()  # Joint@3 asks for the label and for evidence
         for row, answer in enumerate(answers):
             if answer is None or not self.evidence_right(gold[row], answer):
                 exact[row] = False

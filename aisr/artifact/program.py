@@ -1,4 +1,4 @@
-"""A compiled program as text: saved, checked, loaded; and as it was before its prompt was searched for.
+"""A compiled program as text: saved, checked, loaded; and the uncompiled baseline that it is compared with.
 
 artifacts/<task>/<name>/ holds
   program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
@@ -6,7 +6,7 @@ artifacts/<task>/<name>/ holds
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
   records.json   every record of dev with the champion's prompt and raw answer; report.html shows it
-  compile.json   the identity of the compile, so that another one does not go on in its place
+  compile.json   what the compile was of: one of other data or settings does not go on in this folder
 
 The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
 folder is ever executed.
@@ -55,8 +55,8 @@ class Loaded(NamedTuple):
 
 
 def describe_origin(loaded: Loaded, data: Path) -> list[str]:
-    """Return in words what a program was compiled on and how it did on test, with a warning where that was the sample,
-    unless `data`, the records that it is used on, are the sample's as well; nothing where its origin is not known."""
+    """Return in words what a program was compiled on and how it did on test; nothing where that is not known. A warning
+    says where it was compiled on the sample but is used on other records. data: those that it is used on."""
     manifest = loaded.manifest
     if manifest is None or "train" not in manifest.data:
         return []
@@ -66,7 +66,8 @@ def describe_origin(loaded: Loaded, data: Path) -> list[str]:
     lines = [f"  {name}: compiled on {train.path or train.file} (digest {train.digest}), {score}"]
     if manifest.is_of_sample and not is_sample(manifest.task, data):
         lines.append(
-            "warning: it was compiled on the invented records of the sample, not on yours; `aisr compile --data FOLDER`"
+            "warning: it was compiled on the invented records of the sample, not on yours; "
+            "`aisr compile --data FOLDER` compiles on yours"
         )
     return lines
 
@@ -93,24 +94,25 @@ def load_program(folder: Path, task: Task | None = None, digest: str | None = No
     Raises `BadArtifact` where it is missing, not ours or changed since, and for a report.json that is not ours.
     """
     check_program_exists(folder)
-    file, manifest = folder / PROGRAM, folder / FILE
-    if digest is None and manifest.is_file():
-        digest = str(read_json(manifest).get("digest"))
-    loaded = parse(read_file(file), str(file), task)
-    if digest not in (None, loaded.digest):
+    program_file, manifest_file = folder / PROGRAM, folder / FILE
+    has_manifest = manifest_file.is_file()
+    if digest is None and has_manifest:
+        digest = str(read_json(manifest_file).get("digest"))
+    loaded = parse(read_file(program_file), str(program_file), task)
+    if digest is not None and digest != loaded.digest:
         raise BadArtifact(
-            f"{file}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
+            f"{program_file}: digest {loaded.digest}, but it was compiled with {digest[:80]}; the program was changed "
             "since. Compile it again, or remove manifest.json beside it to use it as it is"
         )
-    origin = read_manifest(manifest) if manifest.is_file() and (folder / REPORT).is_file() else None
-    return loaded._replace(test_scores=read_test_scores(folder), manifest=origin)
+    manifest = read_manifest(manifest_file) if has_manifest and (folder / REPORT).is_file() else None
+    return loaded._replace(test_scores=read_test_scores(folder), manifest=manifest)
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:
     """Return the program in the text of a program.json.
 
-    task: the one that it must be a program of; None: that of ours which the file names. No file leads to code: a task
-    of another package is named by whoever loads a program of it. Raises `BadArtifact`, naming `source`.
+    task: the one that it must be a program of; None: the one in `TASKS` that the file names. A file cannot name a task
+    of another package, which would be imported: whoever loads it names that. Raises `BadArtifact`, naming `source`.
     """
     file = _validate(parse_json(text, source), source)
     if task is None:
@@ -150,4 +152,4 @@ def uncompiled_baseline(compiled: Loaded) -> Loaded:
     program, task = compiled.program, compiled.task
     baseline = task.build(program.options.model_dump(exclude=set(SEARCHED)))
     baseline.ranker, baseline.fitted = program.ranker, program.fitted
-    return parse(program_text(task, baseline), UNCOMPILED, task)
+    return parse(program_text(task, baseline), UNCOMPILED, task)  # as a loaded one, with its digest

@@ -49,7 +49,7 @@ def read_file(path: Path, most: int | None = None) -> str:
             raise BadArtifact(f"{path}: larger than {most >> 20} MiB; expected a file that `aisr` wrote")
         return content.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
+        raise BadArtifact(f"{path}: not readable as text ({error})") from error
 
 
 def read_json(path: Path, most: int | None = None) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def split_files(folder: Path, task: str) -> dict[str, Path]:
 
 def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
     """Return the first key in which the identities of two runs differ, with both values, as `lm: this then, that now`;
-    None for one run. A key that only one of them has is a difference."""
+    None where they are equal. A key that only one of them has is a difference."""
     for key in dict.fromkeys([*now, *earlier]):
         if earlier.get(key) != now.get(key):
             return f"{key}: {earlier.get(key)} then, {now.get(key)} now"
@@ -100,7 +100,7 @@ def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str 
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """Return JSON as it stands in an artifact: readable, and equal for equal content."""
+    """Return JSON as it stands in an artifact: indented, its keys in the order of `content`."""
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -113,7 +113,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """Yield a file to write that takes the place of `path` when the block ends well. Its folder is made if needed."""
-    # A name that nobody can foresee, and no file before: a stranger's link of that name would lead out of the folder.
+    # The name is random, and "x" below refuses one that exists: in a stranger's folder a link of a known name would
+    # lead out of it.
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +127,7 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 
 
 def try_writing(path: Path) -> None:
-    """Raise `CannotWrite` where a file cannot be written: before anything is paid that it is to hold."""
+    """Raise `CannotWrite` where a file cannot be written. Called before money is spent on what it is to hold."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
@@ -140,15 +141,17 @@ def writing(path: Path, *beside: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = error.filename  # None, a folder above the file, or one named after it
-        if isinstance(named, str):
-            is_one = [one.is_relative_to(named) or one.name in Path(named).name for one in (path, *beside)]
-            if not any(is_one):
-                raise
+        if isinstance(error.filename, str) and not any(_is_about(error.filename, one) for one in (path, *beside)):
+            raise
         raise CannotWrite(
             f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "
             "choose another folder, and run the same command again"
         ) from error
+
+
+def _is_about(filename: str, path: Path) -> bool:
+    """Return whether a file name in an error is that of a path, of a folder above it, or of its unfinished file."""
+    return path.is_relative_to(filename) or path.name in Path(filename).name
 
 
 # --- Digests of files and texts: the first 16 hex digits of their SHA-256
@@ -168,8 +171,7 @@ def digest_text(text: str) -> str:
 
 
 def digest_texts(texts: Sequence[str]) -> str:
-    """Return the digest of texts in their order, 16 hex digits. Halves of characters, which a PDF may hold, count like
-    any other."""
+    """Return the digest of texts in their order, 16 hex digits. Lone surrogates, which a PDF may hold, are allowed."""
     return digest_text(json.dumps(list(texts)))
 
 

@@ -1,8 +1,7 @@
 """Running a program over records: every record ends as an answer or as a failure with its reason.
 
-Live, by an LM, or replayed: a search keeps neither prompts nor answers, since those of all candidates would fill the
-memory. The response cache still has them afterwards, so that a replay of one program costs nothing. A model's own
-account of its reasons is not requested: it would be written after the verdict.
+Records are judged by an LM, or replayed: a search keeps neither prompts nor answers, since those of all candidates
+would fill the memory. The response cache still has them afterwards, so that a replay of one program costs nothing.
 """
 
 from collections import deque
@@ -36,8 +35,8 @@ from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
-DETAILS = ("judgements", "lm_evidence_ids", "ranking")  # fields of a prediction beside the answer
-FAILURES = (UnusableAnswer, BadPicture, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
+DETAILS = ("judgements", "lm_evidence_ids", "ranking")  # fields of a prediction, and of `Outcome`, beside the answer
+FAILURES = (UnusableAnswer, BadPicture, AdapterParseError, LMError)  # fail one record, but for those in `FATAL_ERRORS`
 FORGOTTEN = "the response cache no longer holds the answer"
 IMAGES = "images"  # the folder that the official archives are extracted to
 PREFETCH_PER_THREAD = 4  # items that may be read before they are needed
@@ -105,7 +104,7 @@ class Outcome:
     failure: str | None = None  # its reason
     judgements: Sequence[Judgement] = ()  # the label probabilities of each statement
     lm_evidence_ids: Sequence[str] = ()  # evidence ids that the model names itself
-    ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
+    ranking: Sequence[str] = ()  # evidence ids as the program ranks them, best first
 
 
 def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Outcome:
@@ -118,11 +117,11 @@ def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Ou
     try:
         with lm.context():
             prediction = program(**case.example.inputs())
-    except FATAL_ERRORS:  # some of them are also errors of one call
+    except FATAL_ERRORS:  # each is an `LMError`, but every record would meet it
         raise
     except FAILURES as error:
         return Outcome(None, failure_text(error))
-    return Outcome(task.answer(prediction), None, *(prediction.get(name, ()) for name in DETAILS))
+    return Outcome(task.answer(prediction), **{name: prediction.get(name, ()) for name in DETAILS})
 
 
 def failure_text(error: Exception) -> str:
@@ -156,7 +155,11 @@ def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            wait([future for future in waiting if not future.cancel()])
+            begun = []
+            for future in waiting:
+                if not future.cancel():
+                    begun.append(future)
+            wait(begun)
 
 
 _kept_threads: ContextVar[ThreadPoolExecutor | None] = ContextVar("threads of a compile", default=None)
@@ -231,7 +234,7 @@ def replay(
         case = program.prepare(record)
         try:
             return _judge_one(task, program, record, case, cached)
-        except BudgetSpent:  # the answer is not in the cache
+        except BudgetSpent:  # a call would have been sent: the answer is not in the cache
             return ReplayedRecord(record, case, Outcome(None, failures.get(record.id, FORGOTTEN)), [])
 
     records = islice(read(path, task.record, task.name), limit)

@@ -86,40 +86,41 @@ def predict(
             return record, None
 
     with locked(out):
-        places, pictures = read_ids(task, program, data)
+        offsets, pictures = read_ids(task, program, data)
         check_identity(out, {**identity, **pictures, "input": digest_file(data)})
-        kept = keep_finished(task, out, places)
-        summary = PredictionSummary(len(places), kept=kept)
-        left = (record for record in read(data, task.record, task.name) if places[record.id] is None)
+        kept = keep_finished(task, out, offsets)
+        summary = PredictionSummary(len(offsets), kept=kept)
+        left = (record for record in read(data, task.record, task.name) if offsets.get(record.id) is None)
         judged = map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads)
         with out.open("ab", buffering=0) as file:
             for record, outcome in counted(judged, "judging records", summary.left):
                 if outcome is None:
                     continue
-                places[record.id] = append(out, file, _line(task, record, outcome))
+                offsets[record.id] = append(out, file, _line(task, record, outcome))
                 summary.judged += 1
                 if outcome.failure is not None:
                     summary.failures[record.id] = outcome.failure
-        summary.labels = order_lines(task, out, [place for place in places.values() if place is not None])
+        summary.labels = order_lines(task, out, [offset for offset in offsets.values() if offset is not None])
     if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
     return summary
 
 
-Places = dict[str, int | None]  # where the line of each record begins, in the order of the input; None: it has none
+# Where the line of each record begins, by its id, in the order of the input; None: it has no line yet.
+Offsets = dict[str, int | None]
 
 
-def read_ids(task: Task, program: Program, data: Path) -> tuple[Places, dict[str, str]]:
-    """Return the ids of all records, without a place, and the part of a run's identity that is their pictures. Raises
+def read_ids(task: Task, program: Program, data: Path) -> tuple[Offsets, dict[str, str]]:
+    """Return the ids of all records, without an offset, and the part of a run's identity that is their pictures. Raises
     `BadLine` for a bad line. No record is kept."""
-    places: Places = {}
+    offsets: Offsets = {}
     paths: set[str] = set()
     for record in counted(read(data, task.record, task.name), f"checking {data.name}", count_lines(data)):
-        places[record.id] = None
+        offsets[record.id] = None
         if program.shows_pictures:
             paths.update(record.img_paths)
-    return places, picture_digest(program, paths)
+    return offsets, picture_digest(program, paths)
 
 
 # --- Which run a predictions file belongs to
@@ -180,7 +181,7 @@ def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
     return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
-def keep_finished(task: Task, out: Path, places: Places) -> int:
+def keep_finished(task: Task, out: Path, offsets: Offsets) -> int:
     """Leave in `out`, which is made if needed, the lines with a usable answer to a record, enter where each begins, and
     return their number.
 
@@ -193,8 +194,8 @@ def keep_finished(task: Task, out: Path, places: Places) -> int:
                 key = task.prediction.model_validate_json(line).id
             except ValidationError:
                 continue
-            if line.endswith(b"\n") and key in places and places[key] is None:
-                places[key] = file.tell()
+            if line.endswith(b"\n") and key in offsets and offsets[key] is None:
+                offsets[key] = file.tell()
                 file.write(line)
                 kept += 1
     return kept
@@ -214,13 +215,13 @@ def append(out: Path, file: BinaryIO, line: bytes) -> int:
     return end
 
 
-def order_lines(task: Task, out: Path, places: Sequence[int]) -> Counter[str]:
-    """Put the lines of `out` that begin at `places` in that order; return how often each label stands in them."""
+def order_lines(task: Task, out: Path, offsets: Sequence[int]) -> Counter[str]:
+    """Put the lines of `out` that begin at `offsets` in that order; return how often each label stands in them."""
     with replacing(out) as file, out.open("rb") as unordered:
 
         def lines() -> Iterator[Mapping[str, Any]]:
-            for place in places:
-                unordered.seek(place)
+            for offset in offsets:
+                unordered.seek(offset)
                 line = unordered.readline()
                 file.write(line)
                 yield json.loads(line)
