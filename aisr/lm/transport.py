@@ -25,11 +25,11 @@ from aisr.lm.replies import Reply, checked
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 16 << 20  # of a body; the longest answer with 20 alternatives a token takes a fifth
 _url = functools.lru_cache(maxsize=16)(httpx.URL)  # to read an address takes a tenth of a call, the same each time
-CA_FILES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # as MLflow's client reads them
+CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # name certificates, as for MLflow's client
 
 
 class Transport:
-    """A transport for providers of DSPy. timeout: seconds from the first byte sent to the last one received."""
+    """A transport for providers of DSPy. timeout: seconds that a call may take in all."""
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
@@ -37,14 +37,15 @@ class Transport:
             self._client = httpx.Client(
                 headers={"Connection": "close"},
                 limits=httpx.Limits(max_keepalive_connections=0),
-                verify=_certificates(*map(os.environ.get, CA_FILES)),
+                verify=_certificates(*map(os.environ.get, CA_VARIABLES)),
             )
-        except (ImportError, ValueError, OSError) as error:  # of variables that name proxies or certificates
-            raise lm15.ConfigurationError(f"no HTTP client by the environment: {error}") from error
+        except (ImportError, ValueError, OSError) as error:
+            reason = f"a variable of the environment that names a proxy or certificates cannot be used: {error}"
+            raise lm15.ConfigurationError(reason) from error
 
     def stream(self, request: Any) -> Reply:
-        """Return the answer to a request of DSPy's. Raises lm15's errors where there is none, none that is whole, or an
-        error in its place, and `Stopped`."""
+        """Return the whole answer to a request of DSPy's. Raises lm15's errors where none comes or the server answers
+        with an error, and `Stopped` where the process is about to end."""
         check_stopping()
         call = _Call(self.timeout)
         try:
@@ -80,12 +81,15 @@ class Transport:
 
 
 def _root(error: BaseException) -> str:
-    """Return the words of what is behind an error of the connection, such as "Connection refused"."""
+    """Return the words of the operating system for what is behind an error of the connection, such as "Connection
+    refused"; where it says nothing those of the error itself."""
     behind = error
     while (cause := behind.__cause__ or behind.__context__) is not None:
         behind = cause
     number = getattr(behind, "errno", None)
-    return os.strerror(number) if number and number > 0 else str(error) or type(error).__name__
+    if number and number > 0:
+        return os.strerror(number)
+    return str(error) or type(error).__name__
 
 
 @functools.lru_cache(maxsize=4)
@@ -142,13 +146,14 @@ class _Call:
         self.is_over = True
         if self._socket is not None:
             with suppress(OSError):  # it is closed already
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # of TLS, too, below its own end
+                # Of the plain socket: that of TLS would drop its state while another thread reads from it.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 @functools.cache
 def _watch(process: int) -> None:
-    """Start the thread that ends calls at their deadline, once in a process: a timer for each call would be a thread
-    for each, a tenth of what a call costs this process."""
+    """Start the thread that ends calls at their deadline, once for each process id: a fork has none of the threads
+    before it. A timer for each call would be a thread for each, a tenth of what a call costs this process."""
     threading.Thread(target=_end_late_calls, daemon=True).start()
 
 
@@ -163,7 +168,7 @@ def _end_late_calls() -> None:
 
 
 def check_stopping(seconds: float = 0.0) -> None:
-    """Wait so long. Raises `Stopped` as soon as the process is about to end."""
+    """Wait so many seconds, 0 to look alone. Raises `Stopped` as soon as the process is about to end."""
     if stopping.wait(seconds):
         raise Stopped("stopped")
 
