@@ -146,7 +146,8 @@ BEYOND = " (theirs has no bound of 1: repeated labels and labels of no element c
 @dataclass(frozen=True)
 class NdcgScores(MeanScores):
     """The rankings of a corpus of claims; values: the mean of nDCG at both depths. The organisers report both and
-    prefer neither; together they tell apart rankings that are equal down to the fifth place."""
+    prefer neither; together they tell apart rankings that are equal down to the fifth place, and still count the first
+    five twice."""
 
     clean: Floats  # nDCG by what labels say, (claims, depths of `DEPTHS`)
     official: Floats  # the same as the organisers score them
@@ -154,18 +155,18 @@ class NdcgScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[FigureGold], predicted: Sequence[Ranking | None]) -> Self:
-        """Return the scores of rankings; a claim that failed (None) earns 0. Raises ValueError where numbers differ."""
+        """Return the scores of rankings; a claim that failed (None) earns 0. Raises ValueError where numbers differ or
+        nothing is gold."""
         check_pairs(gold, predicted)
         clean = np.zeros((len(gold), len(DEPTHS)))
         official = np.zeros_like(clean)
         gold_first = np.zeros(len(gold), dtype=np.bool_)
         for row, (right, ranking) in enumerate(zip(gold, predicted, strict=True)):
-            if not ranking:
-                continue
-            clean[row] = [ndcg(ranking, *right, k) for k in DEPTHS]
-            official[row] = [official_ndcg(ranking, *right, k) for k in DEPTHS]
-            first = [gain(label, right.findings) for label in ranking[: len(right.findings)]]
-            gold_first[row] = min(first) == WHOLE
+            labels = ranking or ()
+            clean[row] = [ndcg(labels, *right, k) for k in DEPTHS]
+            official[row] = [official_ndcg(labels, *right, k) for k in DEPTHS]
+            first = [gain(label, right.findings) for label in labels[: len(right.findings)]]
+            gold_first[row] = min(first, default=0.0) == WHOLE
         return cls(clean.mean(axis=1), clean, official, gold_first)
 
     def right(self) -> NDArray[np.bool_]:

@@ -195,7 +195,8 @@ def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = N
 
 def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
     """Return F1 of each label, (..., labels), 0 where nothing was counted. totals: (..., 3, labels). scikit-learn's
-    `f1_score` gives the same numbers of one corpus; intervals need those of hundreds at once."""
+    `f1_score(labels=…, average=None, zero_division=0)` gives the same numbers of one corpus; intervals need those of
+    hundreds at once."""
     tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
     return ratio(2 * tp, 2 * tp + fp + fn)
 
@@ -342,14 +343,14 @@ def tally_statements(
     counts = np.zeros((len(gold), 3, len(labels)), dtype=np.int64)
     exact = np.zeros(len(gold), dtype=np.bool_)
     for row, (types, answer) in enumerate(zip(gold, predicted, strict=True)):
-        if answer is None:
-            for allowed in types:
-                counts[row, FN, column[allowed[0]]] += 1
-            continue
-        if len(answer) != len(types):
+        if answer is not None and len(answer) != len(types):
             raise ValueError(f"record {row + 1}: {len(answer)} labels for {len(types)} sentences; one label a sentence")
-        exact[row] = True
         try:
+            if answer is None:
+                for allowed in types:
+                    counts[row, FN, column[allowed[0]]] += 1
+                continue
+            exact[row] = True
             for allowed, label in zip(types, answer, strict=True):
                 if label in allowed:
                     counts[row, TP, column[label]] += 1

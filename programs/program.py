@@ -154,7 +154,7 @@ def _trace(predict: dspy.Predict, call: Mapping[str, Any], answer: dspy.Predicti
     if trace and trace[-1][2] is answer:
         _, inputs, _ = trace.pop()
     else:
-        inputs = {name: call[name] for name in predict.signature.input_fields if name in call}
+        inputs = {name: value for name, value in call.items() if name in predict.signature.input_fields}
     if not is_accepted:
         return
     texts = dict(inputs)
@@ -253,7 +253,8 @@ class Program(dspy.Module):
     def nearest_demos(self, demos: Sequence[Any], text: str) -> list[Any]:
         """Return those of some demos that the prompt of a record with the statement `text` shows: all, or where
         `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last. Which they are
-        depends on the record alone, so that a prompt is the same in every run."""
+        depends on the record alone, so that a prompt is the same in every run; a provider's prompt cache gains nothing,
+        as the prefix is another for each record."""
         options = self.options
         if not options.demos_per_record:
             return list(demos)

@@ -55,7 +55,7 @@ class ProgramFile(BaseModel, extra="forbid", strict=True):
             return content
         options = content.get("options")
         if isinstance(options, dict) and "evidence" in options:
-            options = {**options, "picture_mode": options["evidence"]}
+            options = {"picture_mode": options["evidence"], **options}
             del options["evidence"]
             content = {**content, "options": options}
         return content

@@ -54,6 +54,7 @@ def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
         ([[[S]]], [], "0 predictions for 1 gold records"),
         ([[[S]]], [[S, S]], "record 1: 2 labels for 1 sentences"),
         ([[[S]], [[S]]], [[S], ["Suported"]], "record 2: unknown label 'Suported'; one of: Supported, "),
+        ([[["Suported"]]], [None], "record 1: unknown label 'Suported'; one of: Supported, "),
     ],
 )
 def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list[Any], words: str) -> None:

@@ -170,6 +170,8 @@ def test_rankings_of_a_corpus() -> None:
     beyond = NdcgScores.of([FigureGold(("FIG 1",), ("FIG 1",))], [("FIG 1", "FIG 1A", "Figure 1")])
     assert beyond.values.tolist() == [1]  # what the paper does not have, and another spelling, earn nothing
     assert "theirs has no bound of 1" in beyond.corpus_score().remarks[0]
+    with pytest.raises(ValueError, match="no gold element"):
+        NdcgScores.of([FigureGold((), paper)], [None])
 
 
 def test_a_file_of_rankings_is_scored_and_what_blanks_and_omissions_come_to(tmp_path: Path) -> None:
