@@ -162,7 +162,8 @@ class FactCheck(NamedTuple):
 @lru_cache(maxsize=200_000)
 def evidence_match(predicted: tuple[str, ...], gold: tuple[str, ...]) -> float:
     """Return how well predicted strings match gold ones, in 0-1: METEOR of the best assignment of one to one, over the
-    number of gold strings. The first ten predicted ones count. Raises ValueError where there are no gold strings."""
+    number of gold strings. The first ten predicted ones count; more of them than gold costs nothing. Raises ValueError
+    where there are no gold strings."""
     if not gold:
         raise ValueError("no gold evidence: expected at least one question")
     kept = predicted[:MOST_PAIRS]
@@ -230,7 +231,8 @@ class Matches(MeanScores):
 
 
 def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], matches: Matches) -> dict[str, float]:
-    """Return what the organisers' scorer prints, in 0-1, by name. Evidence of a type of claim counts 0 up to .25."""
+    """Return what the organisers' scorer prints, in 0-1, by name. Evidence of a type of claim counts 0 where its match
+    is .25 or less, whatever the label."""
     report = matches.corpus_score()
     counted = np.where(matches.evidence > HEADLINE, matches.evidence, 0.0)
     by_type: dict[str, list[float]] = {}

@@ -81,7 +81,8 @@ class AveritecRecord(Record):
     """A claim to check."""
 
     converter: ClassVar[str] = "convert averitec {file} --documents knowledge_store --out records.jsonl"
-    claim_id: int | None = Field(default=None, ge=0)  # its place in the organisers' file, which names its file of pages
+    # Its place in the organisers' file, from 0, which names its file of pages.
+    claim_id: int | None = Field(default=None, ge=0)
     claim: Text
     speaker: str | None = None
     claim_date: str | None = None
@@ -117,7 +118,8 @@ class AveritecPrediction(Prediction):
 
     @classmethod
     def line(cls, answer: FactCheck | ClaimGold) -> dict[str, Any]:
-        """Return an answer as the fields of a line: of gold the strings that the scorer compares."""
+        """Return an answer as the fields of a line: of gold the strings that the scorer compares. `filled` is
+        written only for pairs that are filled in."""
         if isinstance(answer, ClaimGold):
             return {"label": answer.label, "evidence": list(answer.compared.strings)}
         evidence = []

@@ -198,7 +198,8 @@ def headings(source: SourceText) -> list[str]:
 
 
 def fit_weights(claims: Iterable[tuple[str, SourceText, tuple[str, ...]]]) -> MethodWeights | None:
-    """Return weights by which gold sentences come before others of their paper; None where too few are located."""
+    """Return weights by which gold sentences come before others of their paper; None where too few are located. claims:
+    each with its paper and gold passages."""
     rows, gold = [], []
     for claim, source, passages in claims:
         located = locate(source, passages)
@@ -419,7 +420,8 @@ class Context24TextTask(Task):
         return "one" if len(gold) == 1 else "several"
 
     def shown_evidence(self, record: Context24TextRecord, case: Case, answer: Snippets | None) -> list[ShownEvidence]:
-        """Return the predicted snippets, the gold ones, and the sentences that the LM chose among."""
+        """Return the predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked
+        that stand in a gold passage."""
         source: SourceText = case.example.source
         gold = record.gold or ()
         located = {_id(place) for place in locate(source, gold)}

@@ -223,7 +223,8 @@ ElementFields = dict[str, str]  # of a record: label, and where there is one cap
 def elements_of(
     citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None
 ) -> list[ElementFields]:
-    """Return the elements of a paper: those with a picture, or else `listed`. Print lone captions and elements."""
+    """Return the elements of a paper: those with a picture, or else `listed`. Print captions that belong to no element,
+    and elements that have no caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
     elements: dict[Place | str, ElementFields] = {}
     pictures = _pictures(citekey, figures) or dict.fromkeys(listed, "")

@@ -165,8 +165,9 @@ def read_evidence(
     """Return the items of a bundle, numbered by kind.
 
     picture_mode: `caption` takes of a picture its captions alone; `ocr` reads the text in it; `image` names its file,
-    for a model to see. A picture that cannot be used says so in its text and stands in the folder's `problems`. A table
-    whose title repeats a caption says whose cells they are. Raises UserError for pictures without a folder."""
+    for a model to see. A picture that cannot be used says so in its text and stands in the folder's `problems`, under
+    the id of the record. A table whose title repeats a caption says whose cells they are. Raises UserError where
+    pictures are wanted (`ocr`, `image`) and there is no folder of them."""
     numbers: Counter[str] = Counter()
     captions: dict[str, str] = {}  # of captions in the text: what a table says in their place
     items: list[Item] = []

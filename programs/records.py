@@ -37,7 +37,8 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    # The command of aisr, with its arguments, that makes records of the organisers' files; `{file}` holds their claims.
+    # The command of aisr, with its arguments, that makes records of the organisers' files, where these have another
+    # form; `{file}` holds their claims.
     converter: ClassVar[str] = ""
 
     id: Text

@@ -73,7 +73,8 @@ def find_task_for(name: str, *records: Path, predictions: Path | None = None) ->
 
 
 def import_value(place: str, what: str) -> Any:
-    """Return the value at `package.module:VALUE`. what: how messages call it. Raises UserError where there is none."""
+    """Return the value at `package.module:VALUE`. what: how messages call it. Raises UserError where there is none,
+    or its module cannot be imported."""
     module, _, name = place.partition(":")
     try:
         return getattr(import_module(module), name)

@@ -52,7 +52,8 @@ class Task:
     fallback_is_baseline: bool = False  # whether `fallback` is its no-LM baseline; else that is a classifier of labels
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     submission: str = "predictions.jsonl"  # the name of the file that its server takes
-    kept_beside: ClassVar[frozenset[str]] = frozenset()  # files of other tasks that stay in a zip
+    # Files of other tasks that stay in a zip, so that one holds all.
+    kept_beside: ClassVar[frozenset[str]] = frozenset()
 
     # --- Score and answer
 

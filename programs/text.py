@@ -40,7 +40,8 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return what stands between white space; words are cut at `LONGEST_WORD` characters, so that they bound a text."""
+    """Return what stands between white space; words are cut at `LONGEST_WORD` characters, so that a number of words
+    bounds a text."""
     return re.findall(rf"\S{{1,{LONGEST_WORD}}}", text)
 
 
@@ -101,8 +102,9 @@ NON_ASCII = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that mark
 
 
 def plain(text: str) -> str:
-    """Return a text without invisible and control characters, with forged markers broken up by a space. A text that
-    holds a marker only after compatibility folding (fullwidth brackets, say) is folded, as tokenizers may."""
+    """Return a text without invisible and control characters, with forged markers broken up by a space; other text as
+    it is. A text that holds a marker only after compatibility folding (fullwidth brackets, say) is folded, then broken
+    up: a tokenizer may fold as well."""
     text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
     compatible = folded(text)
     if compatible == text:
@@ -181,7 +183,8 @@ ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can be
 
 def rows_of(text: str) -> tuple[str, list[str]]:
     """Return what stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of
-    the text and no rows where it holds no table. What stands behind a table counts as rows. Nothing is made plain."""
+    the text and no rows where it holds no table. What stands behind a table counts as rows. Nothing is made
+    plain: whoever shows it makes it plain, row by row."""
     if HTML_ROW.search(text):
         return _html(text)
     lines = LINE_END.split(text)

@@ -150,7 +150,8 @@ class Track1(Program):
 
     def prepare(self, record: Track1Record) -> Case:
         """Return a record as a case: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`; where
-        it is labelled, also `sentence_labels` (the primary ones). Raises UserError for pictures without a folder."""
+        it is labelled, also `sentence_labels` (the primary ones). Raises UserError where pictures are wanted
+        (`ocr`, `image`) and there is no folder of them."""
         evidence = read_evidence(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         sentences = [item(clean(one)) for one in record.statements]
         inputs: dict[str, Any] = {"evidence": evidence.text, "sentences": sentences}
@@ -192,8 +193,9 @@ class Track1Task(SentenceTask):
     kept_beside = frozenset({"track2_pred.jsonl"})
 
     def score(self, gold: Sequence[SentenceGold], answers: Sequence[Sequence[str] | None]) -> Tally:
-        """Return the counts of each record: the mean of macro-F1 over all five labels and of paragraph exact match
-        ranks. None: a failed record. Raises ValueError where numbers differ or a label is unknown."""
+        """Return the counts of each record. The score is the mean of macro-F1 over all five labels and of paragraph
+        exact match. None: a failed record, which misses all its gold labels. Raises ValueError where numbers differ or
+        a label is unknown."""
         return tally_statements(gold, answers, CLAIM_LABELS, "pem")
 
     def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:

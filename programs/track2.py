@@ -214,7 +214,8 @@ class Track2Options(LabelOptions, SearchOptions):
 
 class EvidencePolicy(Fitted):
     """Which paragraphs to name as evidence. none: the labels that name no evidence. All others name three: Joint@3 asks
-    for one hit among three; where the gold list is empty it asks for an empty one (guidelines, section 2)."""
+    for one hit among three, so a short list only loses; where the gold list is empty it asks for an empty one
+    (guidelines, section 2, "match-empty")."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     none: tuple[CitationLabel, ...] = ("Irrelevant",)
@@ -359,8 +360,12 @@ class Track2Task(Task):
     kept_beside = frozenset({"track1_pred.jsonl"})
 
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Tally:
-        """Return macro-F1 over all four labels, as in Track 1, and Joint@3; their mean ranks. None: a failed record.
-        Raises ValueError where numbers differ or a label is unknown."""
+        """Return macro-F1 over all four labels and Joint@3; their mean ranks. None: a failed record. Raises ValueError
+        where numbers differ or a label is unknown.
+
+        Exactly as the official evaluator computes it. What the guidelines leave out was learnt from its own answers:
+        macro-F1 divides by all labels, even where one never occurs; an F1 with denominator 0 is 0.
+        """
         gold_labels = [self.gold_labels(right) for right in gold]
         labels = [None if answer is None else [answer.label] for answer in answers]
         tally = tally_statements(gold_labels, labels, self.labels, "joint_at_3")
