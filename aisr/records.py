@@ -32,7 +32,8 @@ WITHHELD, LABELLED = "(withheld)", "(labelled)"  # in the place of a label
 
 
 def read_records(task: Task, records: Records) -> list[Any]:
-    """Return records as the task has them. Raises UserError that names the line, or the place in the list."""
+    """Return records as the task has them: of a JSONL file, of dicts such as its lines, or already checked ones. Raises
+    UserError that names the line, or the place in the list."""
     if isinstance(records, str | os.PathLike):
         return list(read(Path(records), task.record, task.name))
     checked = []

@@ -3,6 +3,7 @@ tokens a second and judges poorly: few short records.
 """
 
 import argparse
+import os
 import shutil
 from pathlib import Path
 
@@ -26,6 +27,7 @@ OPTIONS = {
 
 def main() -> None:
     """Walk the tasks that are named."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # as `aisr` has it before packages read it
     parser = argparse.ArgumentParser(description="Compile, predict, submit and score on the sample, by the built-in LM")
     parser.add_argument("tasks", nargs="+", choices=list(OPTIONS), help="such as: track1 track2")
     root = Path("artifacts") / DEMO

@@ -132,11 +132,14 @@ def random_search(search: Search) -> list[Program]:
     """Return programs with labelled records, and with bootstrapped sets drawn at random; the race compares them."""
     seed, most = search.settings.seed, search.settings.demos
     pool = lesson_pool(search)
-    programs = [labeled_set(search, seed), bootstrapped_set(search, pool, most)]
-    for k in range(1, search.settings.candidates):
+    programs = [labeled_set(search, seed)]
+    for k in range(search.settings.candidates):
         draw = random.Random(seed + k)
-        shuffled = draw.sample(pool, len(pool))
-        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most)))
+        if k == 0:
+            programs.append(bootstrapped_set(search, pool, most))
+        else:
+            shuffled = draw.sample(pool, len(pool))
+            programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most)))
     return programs
 
 

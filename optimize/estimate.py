@@ -85,7 +85,8 @@ class DryRun:
         return values
 
     def count(self, call: str, price: Price | None, read: int, written: int) -> None:
-        """Add a call, by its digest, of so many tokens; one that was counted before is answered by the cache."""
+        """Add a call, by its digest, with its prompt tokens (`read`) and completion tokens (`written`); one that was
+        counted before is answered by the cache."""
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)

@@ -179,7 +179,8 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
 
 
 def strip(program: Program) -> None:
-    """Remove what no artifact holds: LM, demos without an answer or with pictures, fields that no signature has."""
+    """Remove what no artifact holds: the LM, demos without an answer or with pictures, and fields of a demo that the
+    signature of its predictor lacks."""
     program.set_lm(None)
     for predictor in program.predictors():
         fields = {*predictor.signature.fields, "augmented", *MARKS}

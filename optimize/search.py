@@ -68,8 +68,9 @@ class Objective:
         # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive surrogate.
         return float(scores.right()[0] if trace is not None else scores.surrogate(self.baseline)[0])
 
-    def with_feedback(self, example: dspy.Example, prediction: dspy.Prediction) -> dspy.Prediction:
-        """Return what a reflecting optimizer (GEPA) reads: `score` and, in words, what was wrong.
+    def with_feedback(self, example: dspy.Example, prediction: dspy.Prediction, *_: Any) -> dspy.Prediction:
+        """Return what a reflecting optimizer reads: `score` and, in words, what was wrong. GEPA, which passes five
+        arguments, takes it as its metric.
 
         The score is 1 for a right answer, which GEPA does not reflect on. For another it is 1 less the difference of
         its surrogate from that of the gold answer: a shift of each record, which changes no difference between two

@@ -42,7 +42,7 @@ def describe_champion(run: Run) -> str:
 
 
 def describe_run(run: Run) -> list[str]:
-    """Return the champion of a compile, and how it did on dev and test, a line each; no failed records."""
+    """Return the champion of a compile, and how it did on dev and test, a line each. Failed records are not listed."""
     champion, seed = run.choice.champion, run.choice.contenders[0]
     lines = [
         f"the program: {describe_champion(run)}",

@@ -66,7 +66,8 @@ def _fenced(text: str, language: str = "text") -> str:
 
 
 def prompt_tokens(program: Program) -> int:
-    """Return the tokens, about, of a program's prompts without the record: instructions, fields, the demos shown."""
+    """Return the tokens, about, of a program's prompts without the record: instructions, fields, and as many demos of
+    average length as are shown."""
     return sum(sum(part_tokens(predictor, program.options)) for predictor in program.predictors())
 
 

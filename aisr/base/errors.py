@@ -74,7 +74,8 @@ def run_command(command: Callable[[], int | None]) -> NoReturn:
 
 
 def _message(error: Exception) -> str | None:
-    """Return the message of an error that has one for the user; None for what is a fault of ours."""
+    """Return the message of an error that the user can mend: bad input, files, the LM; None for what is a fault of
+    ours."""
     import typer
 
     from aisr.base import redact

@@ -112,7 +112,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
-    """Yield a file to write that takes the place of `path` when the block ends well. Its folder is made if needed."""
+    """Yield a file to write that takes the place of `path` when the block ends well, and is gone when it does not. Its
+    folder is made if needed."""
     # The name is random, and "x" below refuses one that exists: in a stranger's folder a link of a known name would
     # lead out of it.
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")

@@ -36,7 +36,8 @@ LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that 
 
 
 def check_file(path: Path | None) -> Path | None:
-    """Return a path that typer found. Raises UserError for a pipe or device, which could be read only once."""
+    """Return a path that typer found. Raises UserError for a pipe or device, which could be read only once, and be
+    waited for."""
     if path is not None and not path.is_file():
         raise UserError(f"{path}: a pipe or device; expected: a file")
     return path
@@ -203,7 +204,8 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
 
 
 def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "LanguageModel":
-    """Open the LM of a command, with the response cache of commands, and without what DSPy logs."""
+    """Open the LM of a command, with the response cache of commands, and without what DSPy logs: failures are
+    counted."""
     from aisr.api import LanguageModel
     from aisr.lm import open as opening
 

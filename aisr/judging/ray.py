@@ -88,7 +88,8 @@ def ray_workers(
 
 
 def _wait_for(ray: Any, actors: Sequence[Any], shared: list[Any]) -> None:
-    """Wait until all workers are set up. Raises UserError where one cannot be, or does not start."""
+    """Wait until all workers are set up. Raises UserError where one does not start, with the reason of one that cannot
+    be set up."""
     ready, late = ray.wait([actor.set_up.remote(shared) for actor in actors], num_returns=len(actors), timeout=START)
     try:
         problems = [problem for problem in ray.get(ready) if problem]

@@ -313,8 +313,9 @@ class OpenLM(dspy.LM):
 
     def _send(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Response:
         """Return the response to a call. What it took is charged, of a refused reply what that reports."""
-        has_schema = options.get("response_format", {}).get("type") == "json_schema"
-        has_counts = has_schema and bool(options.get("lists")) and self.contact.schema_detail == "counts"
+        form = self._shaping(options).get("response_format") or {}
+        has_lists = bool(options.get("lists")) and form.get("type") == "json_schema"
+        has_counts = has_lists and self.contact.schema_detail == "counts"
         self.ledger.start_call()
         usage: Usage | None = None
         try:

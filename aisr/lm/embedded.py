@@ -138,7 +138,7 @@ class _Writer:
 
     def _label(self, options: Sequence[str]) -> None:
         ranked = self._ranked(options, '"', '"')
-        top = tuple(TopLogprob(token=option, logprob=math.log(share)) for option, share in ranked)
+        top = tuple(TopLogprob(token=option, logprob=math.log(share or 1e-300)) for option, share in ranked)
         before = self.text[sum(len(token.token) for token in self.tokens) :] + '"'
         self.tokens.append(TokenLogprob(token=before, logprob=0.0, top=()))
         self.tokens.append(TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top))

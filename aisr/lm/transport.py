@@ -29,7 +29,7 @@ CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # name certificates, as
 
 
 class Transport:
-    """A transport for providers of DSPy. timeout: seconds that a call may take in all."""
+    """A transport for providers of DSPy, which keeps no cookies. timeout: seconds that a call may take in all."""
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
@@ -116,7 +116,8 @@ class Stopped(LMError):
 
 
 class _Call:
-    """The connection of a call, which another thread may end. seconds: after which it is ended."""
+    """The connection of a call, which another thread may end. seconds: after which it is ended, `LOOK_SECONDS` later at
+    most."""
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds

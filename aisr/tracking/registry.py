@@ -204,7 +204,8 @@ def _is_whole(client: Any, version: Any, digest: str) -> bool:
 
 
 def _first_of_twins(client: Any, name: str, tags: dict[str, str], number: str, digest: str) -> str:
-    """Return the version that stays where an identical compile registered the program at the same time: the first."""
+    """Return the version that stays where an identical compile registered the program at the same time: the first. This
+    one, `number`, is removed where it is not that, if the store allows it."""
     from mlflow import MlflowException
 
     for twin in _search(client, name, tags):

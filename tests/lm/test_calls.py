@@ -91,6 +91,17 @@ def test_counts_are_left_out_for_a_server_that_refuses_schemas_and_nothing_is_se
     assert caplog.text.count("takes no numbers of items in a schema") == schema
 
 
+def test_counts_are_left_out_of_a_schema_among_the_options_of_all_calls_too(loopback: Loopback) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
+    form = {"type": "json_schema", "json_schema": {"name": "form", "schema": schema}}
+    refuse = refused(400, "Unsupported: minItems above 1 in a schema")
+    loopback.reply = lambda request: refuse(request) if "minItems" in json.dumps(request.body) else '{"a": ["b"]}'
+    lm = runs.opened(loopback.url)
+    lm.kwargs["response_format"] = form
+    assert lm("say b", lists={"a": {"minItems": 2, "maxItems": 2}}) == ['{"a": ["b"]}']
+    assert lm("say b", response_format=None) == ['{"a": ["b"]}']
+
+
 # --- What is charged
 
 
