@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aisr.base.errors import merge_repeats
-from aisr.base.files import interval_ends, percent, with_interval
+from aisr.base.files import interval_ends, percent, pluralize, with_interval
 from aisr.base.progress import Stage, heard_by
 from aisr.base.redact import printable
 
@@ -162,7 +162,7 @@ def print_spend(spend: Any) -> None:
     """Print the calls of a command, and their price."""
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
-        f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
+        f"{pluralize(spend.calls, 'LM call')} (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
         f"{spend.completion_tokens} completion tokens, {price}"
     )
 

@@ -292,7 +292,7 @@ class OpenLM(dspy.LM):
             self.ledger.add(Spend(cached_calls=1))
             return kept
 
-        text = self.contact.share(call, lambda: _kept_in_cache(key, send()))
+        text = self.contact.share(call, lambda: _keep_in_cache(key, send()))
         return Answer.model_validate_json(text)
 
     def request(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Request:
@@ -405,8 +405,8 @@ def _from_cache(key: dict[str, Any]) -> Answer | None:
         return None
 
 
-def _kept_in_cache(key: dict[str, Any], text: str) -> str:
-    """Return an answer, which is kept, or it is said that the disk takes none."""
+def _keep_in_cache(key: dict[str, Any], text: str) -> str:
+    """Keep an answer, or say that the disk takes none, and return it."""
     dspy.cache.put(key, text)
     if dspy.cache.enable_disk_cache and not _warned.is_set():
         try:
