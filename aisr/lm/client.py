@@ -131,20 +131,22 @@ class Contact:
 
     def _wait(self, error: LMError, attempt: int) -> float:
         """Return the seconds to wait before a call is sent again. Raises the error where it is final."""
-        if not self._is_answered and not isinstance(error, BudgetSpent):
-            self.error = self.error or error
+        if self.error is None and not self._is_answered and not isinstance(error, BudgetSpent):
+            self.error = error
         if isinstance(error, LMTransportError) and self.error is not None and attempt > 1:
             raise Unreachable(error.message) from error
-        is_overload = isinstance(error, LMRateLimitError) or error.status in OVERLOADED
-        seconds: float | None = error.retry_after if is_overload else None
-        if seconds is not None and seconds > LONGEST_RETRY_AFTER:
+        retries = RETRIES
+        asked: float | None = None  # seconds that an overloaded server asks for
+        if isinstance(error, LMRateLimitError) or error.status in OVERLOADED:
+            retries, asked = PATIENCE, error.retry_after
+        if asked is not None and asked > LONGEST_RETRY_AFTER:
             raise WaitTooLong(
-                f"the LM asks to wait for {seconds:.0f} s; run the same command again after that"
+                f"the LM asks to wait for {asked:.0f} s; run the same command again after that"
             ) from error
-        if not is_retryable_lm_error(error) or attempt > (PATIENCE if is_overload else RETRIES):
+        if not is_retryable_lm_error(error) or attempt > retries:
             raise error
-        if seconds is not None:
-            return seconds
+        if asked is not None:
+            return asked
         # Calls that were refused together shall not come back together.
         return random.uniform(0.5, 1.0) * min(self.first_wait * 2.0 ** (attempt - 1), LONGEST_WAIT)
 

@@ -111,9 +111,11 @@ class LMConfig:
 
     def option(self, name: str) -> str:
         """Return the name of an option of this LM, as it is typed. name: of its field, or `lm`."""
-        if name == "lm" or (name == "api_base" and not self.role):
-            return f"--{self.role}-{name}" if self.role else f"--{name.replace('_', '-')}"
-        return f"-L {self.role}.{name}" if self.role else f"-L {name}"
+        if self.role:
+            return f"--{self.role}-lm" if name == "lm" else f"-L {self.role}.{name}"
+        if name in ("lm", "api_base"):
+            return f"--{name.replace('_', '-')}"
+        return f"-L {name}"
 
     @property
     def is_recorded(self) -> bool:

@@ -208,5 +208,8 @@ def chat_prompt(request: Request) -> str:
         system = "".join(part.text for part in system)
     turns = [("system", system)] if system else []
     turns += [(message.role, message.text or "") for message in request.messages]
-    marked = [f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in turns]
-    return "".join([*marked, "<|im_start|>assistant\n"])
+    prompt = ""
+    for role, text in turns:
+        unmarked = text.replace("<|", "< |")
+        prompt += f"<|im_start|>{role}\n{unmarked}<|im_end|>\n"
+    return f"{prompt}<|im_start|>assistant\n"
